@@ -114,25 +114,28 @@ func (e example) endsEarlier(is example) bool {
 	return returns && len(rest) == 0
 }
 
-// compareDenied finds lints that an attribute of a Rust file made errors, and no attribute does now. Files of one
-// change often lose the same ones; the first is enough. It is certain for the crate as a whole, unless the lint is
-// a warning now, or is set in a manifest. Pipelines often make errors of all warnings instead.
+// compareDenied finds lints that an attribute of a Rust file made errors or warnings, and no attribute does now. Files of
+// one change often lose the same ones; the first is enough. It is certain for the crate as a whole, unless the lint is
+// a warning now or before, or is set in a manifest. Pipelines often make errors of all warnings instead.
 func (x *examination) compareDenied(before, after *side) {
 	was, is, warned := before.linted("deny", "forbid"), after.linted("deny", "forbid"), after.linted("warn")
+	moved := func(lint string) bool {
+		return slices.ContainsFunc(x.files, func(f change.File) bool { return path.Base(f.Path) == "Cargo.toml" && f.Gains(lint) })
+	}
+	tier, effect := change.Evidence, "make errors of "
 	lost := slices.DeleteFunc(slices.Sorted(maps.Keys(was)), func(lint string) bool { return is[lint] > 0 })
+	root := slices.Contains([]string{"lib.rs", "main.rs"}, path.Base(after.path))
+	switch {
+	case root && slices.ContainsFunc(lost, func(lint string) bool { return lint != "warnings" && warned[lint] == 0 && !moved(lint) }):
+		tier = change.Hold
+	case len(lost) == 0:
+		was, effect = before.linted("warn"), "warn of "
+		lost = slices.DeleteFunc(slices.Sorted(maps.Keys(was)), func(lint string) bool { return is[lint]+warned[lint] > 0 || moved(lint) })
+	}
 	if len(lost) == 0 {
 		return
 	}
-	tier := change.Evidence
-	root := slices.Contains([]string{"lib.rs", "main.rs"}, path.Base(after.path))
-	if root && slices.ContainsFunc(lost, func(lint string) bool {
-		return lint != "warnings" && warned[lint] == 0 && !slices.ContainsFunc(x.files, func(f change.File) bool {
-			return path.Base(f.Path) == "Cargo.toml" && f.Gains(lint)
-		})
-	}) {
-		tier = change.Hold
-	}
-	why := "Attributes of the file no longer make errors of " + strings.Join(lost, ", ") + "."
+	why := "Attributes of the file no longer " + effect + strings.Join(lost, ", ") + "."
 	if !slices.ContainsFunc(x.findings, func(f change.Finding) bool { return f.Why == why }) {
 		x.say(tier, change.Strictness, "rust/denied", why, before, nil, was[lost[0]], 0)
 	}
