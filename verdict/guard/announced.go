@@ -50,7 +50,7 @@ var (
 	// merge is the title that GitHub gives a merge; the name of the branch says what it does.
 	merge = regexp.MustCompile(`^Merge pull request #\d+ from [^/\s]+/(\S+)$`)
 	// shaky removes a test or an assertion that was not reliable.
-	shaky = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* (?:\S+ ){0,2}(?:brittle|flake?y|fragile|racy|unreliable) ` +
+	shaky = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* (?:\S+ ){0,2}(?:bad|brittle|failing|flake?y|fragile|\w*problematic|racy|unreliable|unstable) ` +
 		`.*(?:test|spec|assertion)`)
 )
 

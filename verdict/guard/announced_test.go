@@ -88,6 +88,7 @@ func TestATitleThatTestsAreGoneIsHeld(t *testing.T) {
 		"Remove a flaky test":                    {[]guard.File{gone, product}, true},
 		"tests: drop the unreliable TestB (#12)": {[]guard.File{gone}, true},
 		"Remove a flakey test of a":              {[]guard.File{other}, false},
+		"Remove a potentially problematic test":  {[]guard.File{gone}, true},
 		"Remove the test of b":                   {[]guard.File{gone}, false},
 		"Remove the flaky client":                {[]guard.File{gone}, false},
 		"Move on\n\n* remove a flaky test":       {[]guard.File{gone}, false},
