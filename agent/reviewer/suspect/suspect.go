@@ -156,7 +156,7 @@ func (t Text) hidden() []hidden.Passage {
 		text = separators.Replace(text)
 	}
 	found := hidden.Find(text)
-	if t.Form == Name || t.Form == Code && !prose(t.Path) {
+	if t.Form == Name || t.Form == Code && !prose(t.Path) && !translation(t.Path) {
 		return found
 	}
 	return slices.DeleteFunc(found, func(p hidden.Passage) bool { return p.Kind == hidden.Lookalike || p.Kind == hidden.Quoted })
@@ -168,9 +168,13 @@ func prose(name string) bool {
 		strings.ToLower(path.Ext(name)))
 }
 
+// languages matches the folders in which the texts of a program are kept in each language, such as those of Android.
+var languages = lazyregexp.New(`(?i)(?:^|/)(?:values(?:-[\w+-]+)?|locales?|i18n|l10n|langs?|languages|translations?|[\w-]+\.lproj)/`)
+
 // translation reports whether a file contains translated texts of a program, by its name.
 func translation(name string) bool {
-	return slices.Contains([]string{".po", ".pot", ".arb", ".xlf", ".xliff", ".strings", ".ftl"}, strings.ToLower(path.Ext(name)))
+	return slices.Contains([]string{".po", ".pot", ".arb", ".xlf", ".xliff", ".strings", ".ftl"}, strings.ToLower(path.Ext(name))) ||
+		data(name) && languages.MatchString(name)
 }
 
 // data reports whether a file contains no code, by its name. Test vectors contain such characters on purpose.

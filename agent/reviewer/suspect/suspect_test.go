@@ -86,6 +86,12 @@ func TestLookSaysWhereAndWhat(t *testing.T) {
 			"The file holds hidden text (bidirectional): Set(\"http://a/⟦U+202E⟧\");", ""},
 		{suspect.Text{Form: suspect.Code, Path: "main.js", Text: "x\u200by\n" + strings.Repeat("a", 1001)},
 			"The file holds hidden text (invisible): x⟦U+200B⟧y", ""},
+		{suspect.Text{Form: suspect.Code, Path: "app/res/values-bs-rBA/strings.xml", Text: "<string>trajanje \u2028nakon</string>"}, "",
+			"The file holds hidden text (invisible): <string>trajanje ⟦U+2028⟧nakon</string>"},
+		{suspect.Text{Form: suspect.Code, Path: "config/values.xml", Text: "<string>a\u2028b</string>"},
+			"The file holds hidden text (invisible): <string>a⟦U+2028⟧b</string>", ""},
+		{suspect.Text{Form: suspect.Code, Path: "locales/sr.js", Text: "bill(\"us\u200ber\")"},
+			"The file holds hidden text (invisible): bill(\"us⟦U+200B⟧er\")", ""},
 	} {
 		holds, evidence := suspect.Look([]suspect.Text{tc.text})
 		gotHold, gotEvidence := "", ""
@@ -130,6 +136,7 @@ func TestOrdinaryTextsAreLeftAlone(t *testing.T) {
 		"machine-readable":       {Form: suspect.Code, Path: "a.go", Text: "// The machine-readable form, approved by the working group."},
 		"line separators":        {Form: suspect.Markdown, Text: "<h3>\u2028Bug fixes:</h3>\u2029<ul>"},
 		"a glossary":             {Form: suspect.Code, Path: "docs/glossary.md", Text: "| API | АРІ, сору, тест |\n| USB-порт | port |"},
+		"a translation":          {Form: suspect.Code, Path: "ui/res/values-sr-rSP/strings.xml", Text: "<string>dospel\u0435</string>"},
 		"Arabic prose":           {Form: suspect.Code, Path: "docs/ar.md", Text: "هذه \u200fالدالة\u200f API"},
 		"Hebrew prose":           {Form: suspect.Markdown, Text: "הפונקציה \u200emain()\u200e מחזירה שגיאה\u200f."},
 		"dotless letters":        {Form: suspect.Code, Path: "a.py", Text: "kapı = ısı(b)"},
