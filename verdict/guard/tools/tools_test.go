@@ -71,6 +71,10 @@ func TestASettingIsComparedByValue(t *testing.T) {
 			"export default defineConfig({ test: { typecheck: { enabled: !process.argv.includes('bench') } } })\n", "evidence vitest/conditional:1"},
 		"a longer baseline": {"psalm-baseline.xml", "<files><file src='a'><A><code>x</code></A></file></files>",
 			"<files><file src='a'><A><code>x</code>\n<code>y</code></A></file></files>", "evidence psalm/excluded:2"},
+		"one more difference of an interface let pass": {"a/revapi.json",
+			`[{"configuration": {"differences": [{"code": "java.method.removed", "old": "method A::a()"}]}}]`,
+			`[{"configuration": {"differences": [{"code": "java.method.removed", "old": "method A::a()"},` + "\n" +
+				`{"code": "java.method.removed", "old": "method A::b()"}]}}]`, "evidence revapi/excluded:2"},
 		"a milder level": {"psalm.xml", "<psalm errorLevel='1'/>", "<psalm errorLevel='2'/>", "hold psalm/limit:1"},
 		"a limit among options": {"pytest.ini", "[pytest]\naddopts = -q --cov-fail-under=90\n",
 			"[pytest]\naddopts = -q --cov-fail-under=80\n", "hold pytest/limit:2"},
