@@ -33,6 +33,7 @@
 //	November 27, 24          24    4,800    29    16         8      5              2
 //	November 27, 25          24    4,800    34    18        10      6              3
 //	November 27, 26          24    4,800    46    30         9      7              0
+//	November 28, 27          24    4,800    45    30        11      4              3
 //
 // The lowerings that titles announce and diffs confirm, and how many the guard saw and held at first:
 //
@@ -61,10 +62,11 @@
 //	24         121   106    20
 //	25         153   135    19
 //	26         122   111    28
+//	27         148   127    25
 //
 // Many of the lowerings that were not held are not holds by the words of the rules, such as ignored warnings,
 // suppression in one place, and what a project's own helper or list leaves out; announced.csv says so for
-// sets 11 to 26. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
+// sets 11 to 27. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
 // seen. Of the 18 holds in set 16, 11 were held, of the 3 in set 17 all. Of the 10 in set 18, 5 were held at
 // first; 8 are now, and 20 of its 31 lowerings are seen. Of the 9 in set 19, 6 were held at first; 7 are now,
 // and 23 of its 30 lowerings are seen. Of the 23 in set 20, 9 were held at first; six of its other 14 raise a
@@ -119,6 +121,13 @@
 // left out on a condition: such a sentence is evidence since. With this and the repair of what the FALSE ones showed, six
 // of its FALSE, three ARGUABLE and two TRUE ones are no longer held, which leaves 28 TRUE, 6 ARGUABLE and 1 FALSE; 15 of
 // the 36 are held. All p99 are below 1 s.
+//
+// Set 27 was run once, with the rules as set 26 left them and two small ones more, by as many people as set 23. It meets both
+// goals for the held changes: 67 % TRUE, 91 % TRUE or ARGUABLE. 45 of 4,241 changes by people are held (1.1 %), and none of
+// 559 by bots. It misses both goals for what is announced: 86 % of the lowerings are seen, 10 of the 26 holds are held; its
+// list counts skips on a condition and dropped cells of a matrix as evidence, which set 26 in part counted as holds. Three
+// changes are held for text, two of them by a bot that brings translations, which are no longer held. Seven carry binary
+// files. Since then 131 of its lowerings are seen. Beside other work one p99 is above 1 s (1.4 s, redis/go-redis).
 //
 // Seven of the held changes in set 5 are a test framework's own. Nine in set 8 are from one repository that
 // raises a limit each time, six in set 10 and eleven in set 14 from one that names other owners, 21 in set 12
@@ -176,8 +185,8 @@
 // The rule that selected set 23 was written before any of it was fetched, run or looked at: two repositories of
 // each of twelve languages, in no earlier set; one that could not be had was replaced by the first spare of its
 // line. From each the last 200 first-parent commits; every held change is labelled, and none was left out
-// afterwards. The rules of sets 24 to 26 say the same. The last 96 lines of ranges.csv are the repositories of sets 23 to
-// 26, 24 of each.
+// afterwards. The rules of sets 24 to 27 say the same. The last 120 lines of ranges.csv are the repositories of sets 23 to
+// 27, 24 of each.
 //
 // Guardreal looks for clones below -clones as OWNER/NAME, OWNER+NAME/repo or NAME, bare or not.
 package main
