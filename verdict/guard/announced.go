@@ -50,8 +50,8 @@ var (
 	// merge is the title that GitHub gives a merge; the name of the branch says what it does.
 	merge = regexp.MustCompile(`^Merge pull request #\d+ from [^/\s]+/(\S+)$`)
 	// shaky removes a test or an assertion that was not reliable.
-	shaky = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* (?:\S+ ){0,2}(?:bad|brittle|failing|flake?y|fragile|\w*problematic|racy|unreliable|unstable) ` +
-		`.*(?:test|spec|assertion)`)
+	shaky = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* (?:\S+ ){0,2}(?:bad|brittle|failing|flake?y|fragile|` +
+		`\w*problematic|racy|unreliable|unstable) .*(?:test|spec|assertion)`)
 )
 
 // announced is a hold where a change says of itself that it leaves out a check, and something in it is evidence for
