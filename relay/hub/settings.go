@@ -48,7 +48,9 @@ func (h *Hub) Settings(ctx context.Context) (event.Settings, error) {
 		if err := h.learnSettings(ctx); err != nil {
 			return event.Settings{}, err
 		}
+		h.mu.Lock()
 		known = h.settings
+		h.mu.Unlock()
 	}
 	if known.newest.ID.IsZero() {
 		return event.Settings{Values: map[string]string{}}, nil

@@ -188,3 +188,64 @@ func (u *unreadable) Read(ctx context.Context, after int64, limit, maxBytes int)
 	}
 	return u.Store.Read(ctx, after, limit, maxBytes)
 }
+
+// skippingStore cannot be read while skip is set. While a note is held, writing it waits until somebody looks for newer
+// settings.
+type skippingStore struct {
+	hub.Store
+	skip atomic.Bool
+	note atomic.Pointer[heldNote]
+}
+
+// heldNote is a note that is being written.
+type heldNote struct {
+	begun, looked chan struct{}
+	once          sync.Once
+}
+
+func (s *skippingStore) Read(ctx context.Context, after int64, limit, maxBytes int) ([]event.Event, error) {
+	if s.skip.Load() {
+		return nil, errors.New("out of reach")
+	}
+	return s.Store.Read(ctx, after, limit, maxBytes)
+}
+
+func (s *skippingStore) SetNote(ctx context.Context, name, text string) error {
+	err := s.Store.SetNote(ctx, name, text)
+	if held := s.note.Load(); held != nil {
+		close(held.begun)
+		<-held.looked
+	}
+	return err
+}
+
+func (s *skippingStore) Stored(ctx context.Context, source string, deliveries []string) (map[string]bool, error) {
+	stored, err := s.Store.Stored(ctx, source, deliveries)
+	if held := s.note.Load(); held != nil {
+		held.once.Do(func() { close(held.looked) })
+	}
+	return stored, err
+}
+
+// Settings that are looked for after skipped events are read safely while their note is being written. Only the race detector
+// can tell.
+func TestSettingsAreLookedForWhileTheyAreNoted(t *testing.T) {
+	store := &skippingStore{Store: openStore(t)}
+	h := start(t, store, 0)
+	for i := range 50 {
+		held := &heldNote{begun: make(chan struct{}), looked: make(chan struct{})}
+		store.note.Store(held)
+		var wait sync.WaitGroup
+		wait.Go(func() { set(t, h, "engine.model", fmt.Sprint("sonnet-", i)) })
+		<-held.begun
+		store.skip.Store(true)
+		if _, err := store.Store.Append(t.Context(), []event.Event{about(fmt.Sprint("other ", i), "acme/app")}); err != nil {
+			t.Fatal(err)
+		}
+		add(t, h, about(fmt.Sprint("own ", i), "acme/app"))
+		store.skip.Store(false)
+		expect(t, h, "after skipped events", map[string]string{"engine.model": fmt.Sprint("sonnet-", i)})
+		wait.Wait()
+		store.note.Store(nil)
+	}
+}
