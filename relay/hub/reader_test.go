@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
+	"touchstone/relay/internal/sqlite"
 	"touchstone/relay/storetest"
+	"touchstone/worktree/await"
 )
 
 func about(delivery, repo string) event.Event {
@@ -161,6 +165,32 @@ func TestCommitOfUnknownOutcome(t *testing.T) {
 	if err != nil || len(batch.Entries) != 1 || batch.Entries[0].Delivery != "a" {
 		t.Errorf("got %+v, %v", batch, err)
 	}
+}
+
+// An event that was committed although its append failed reaches the readers without another event after it: its sender may
+// never send it again, and recovery takes it for stored.
+func TestAnEventWhoseAppendFailedAfterTheCommitIsShown(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "relay.db")
+	store, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	h := start(t, store, 0)
+	move := func(from, to string) {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	move(path, path+".away")
+	if _, _, err := h.Append(t.Context(), about("a", "acme/app")); err == nil {
+		t.Fatal("the append succeeded, so nothing was tried")
+	}
+	move(path+".away", path)
+	if stored, err := store.Stored(t.Context(), about("a", "").Source, []string{"a"}); err != nil || !stored["a"] {
+		t.Fatalf("the event is not in the log, so nothing was tried: %v, %v", stored, err)
+	}
+	await.Until(t, "the event is shown", func() bool { return h.Bounds().Head == 1 })
 }
 
 // The index may wake too many readers, but never too few: it has to find every reader that wants an event.

@@ -48,11 +48,13 @@ func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appende
 		}
 	}
 	if err := tx.Commit(); err != nil {
+		s.doubt()
 		return nil, fmt.Errorf("commit append: %w", err)
 	}
 	s.signed.add(bounds.Head+1, a.hashes)
 	// Check last: the events have to be in the file that is at the path now.
 	if err := s.files.check(); err != nil {
+		s.doubt()
 		return nil, fmt.Errorf("append: %w", err)
 	}
 	s.checkpoints.wrote(size)

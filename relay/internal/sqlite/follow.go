@@ -1,10 +1,41 @@
 package sqlite
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
-// Follow implements hub.Store. The lock keeps other relays away, and Append knows the outcome of each commit
-// before the next one begins, so there is never an event to report.
-func (s *Store) Follow(ctx context.Context, _ func(ctx context.Context, head int64) error) error {
-	<-ctx.Done()
-	return ctx.Err()
+// Follow implements hub.Store. The lock keeps other relays away, so the only events to report are those of an append that
+// failed in or after its commit.
+func (s *Store) Follow(ctx context.Context, changed func(ctx context.Context, head int64) error) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.doubts:
+		}
+		bounds, err := s.Bounds(ctx)
+		if err == nil {
+			if err := changed(ctx, bounds.Head); err != nil {
+				s.doubt()
+				return err
+			}
+			continue
+		}
+		// The append has reported the fault of the file already.
+		s.doubt()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookInterval):
+		}
+	}
+}
+
+// doubt notes that the log may hold events that no append returned.
+func (s *Store) doubt() {
+	select {
+	case s.doubts <- struct{}{}:
+	default: // it is noted already
+	}
 }

@@ -32,6 +32,7 @@ type Store struct {
 	log                string     // the log's id
 	appending          sync.Mutex // held during an append; it guards signed too
 	signed             signed
+	doubts             chan struct{} // holds one signal while the log may hold events that no append returned
 	files              files
 	lock               *lock
 	checkpoints        checkpoints
@@ -52,7 +53,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, err
 	}
 	opened := time.Now()
-	s := &Store{lock: held, now: func() (time.Time, time.Duration) { return time.Now(), time.Since(opened) }}
+	s := &Store{lock: held, doubts: make(chan struct{}, 1), now: func() (time.Time, time.Duration) { return time.Now(), time.Since(opened) }}
 	if err := s.open(ctx, path); err != nil {
 		if code := new(sqlite.Error); errors.As(err, &code) && code.Code() == sqlite3.SQLITE_NOTADB {
 			err = fmt.Errorf("not the log of a relay: %w; choose another file, or restore a copy of the log", err)
