@@ -77,6 +77,30 @@ func TestAReviewThatNobodyAsksForIsTold(t *testing.T) {
 	}
 }
 
+// The sweep also finds that a pull request was closed, which no event may have told.
+func TestASweepFindsWhatWasClosed(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "fine\n"})
+	g.Open("topic")
+	a := authorOf(t, g, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	d := &Daemon{Agent: a, Repos: []forge.Repo{loopback.Repo}, Sweep: 20 * time.Millisecond, Concurrency: 1}
+	go func() { defer close(done); _ = d.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	await.Until(t, "it waits for a review", func() (waits bool) {
+		a.Journal.Each(func(e journal.Entry) { waits = waits || e.Act == journal.Wait })
+		return waits
+	})
+	g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"state": "closed"}, nil)
+	await.Until(t, "its worker ends", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.workers) == 0
+	})
+}
+
 // TestATokenThatExpiresMidRunEndsTheAgent checks that a token that expires during a session, or just before
 // the push, ends the agent with a message. Nobody is called to the pull request for it.
 func TestATokenThatExpiresMidRunEndsTheAgent(t *testing.T) {

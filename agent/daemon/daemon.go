@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -175,11 +177,15 @@ func (d *Daemon) retire(ref forge.Ref, wake chan struct{}) bool {
 	return true
 }
 
-// sweep looks at every listed pull request: at the start, at intervals, and when hints may have been lost.
+// sweep looks at every listed pull request, and at those that are no longer listed but have a worker: at the start, at
+// intervals, and when hints may have been lost.
 func (d *Daemon) sweep(ctx context.Context) {
 	listing := trouble{what: "cannot list the open pull requests"}
 	for {
 		listed, failed := d.list(ctx)
+		if failed == nil {
+			listed = append(listed, d.unlisted(listed)...)
+		}
 		for _, ref := range listed {
 			d.hint(ctx, Hint{Repo: ref.Repo, Number: ref.Number})
 		}
@@ -195,6 +201,13 @@ func (d *Daemon) sweep(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// unlisted returns the pull requests that have a worker and are not listed: they were closed, and no hint may have come.
+func (d *Daemon) unlisted(listed []forge.Ref) []forge.Ref {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.DeleteFunc(slices.Collect(maps.Keys(d.workers)), func(ref forge.Ref) bool { return slices.Contains(listed, ref) })
 }
 
 // list returns the pull requests to look at, and the error that may have hidden some.
