@@ -32,6 +32,8 @@ type Checker struct {
 	grants   map[string]*Grant
 	anybody  *Grant
 	uses     Uses
+	// readings counts the readings of the store that have begun; known is the number of the one that grants come from.
+	readings, known int
 }
 
 // Grant is a valid token in use.
@@ -202,12 +204,20 @@ func (c *Checker) Run(ctx context.Context) error {
 func (c *Checker) load(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
+	c.mu.Lock()
+	c.readings++
+	reading := c.readings
+	c.mu.Unlock()
 	tokens, err := c.store.Load(ctx)
 	if err != nil {
 		return fmt.Errorf("load access tokens: %w", err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if reading < c.known {
+		return nil // a reading that began later knows more
+	}
+	c.known = reading
 	if len(tokens) > 0 && !c.required {
 		c.required = true
 		if c.anybody != nil {

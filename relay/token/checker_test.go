@@ -275,3 +275,51 @@ func TestUsesAreNoted(t *testing.T) {
 		expect("at the end", Uses{once.ID: begun, reader.ID: stopped, idle.ID: elsewhere})
 	})
 }
+
+// slowStore holds the next reading back until it may be returned.
+type slowStore struct {
+	Store
+	next chan chan struct{}
+}
+
+func (s *slowStore) Load(ctx context.Context) ([]Token, error) {
+	tokens, err := s.Store.Load(ctx)
+	select {
+	case proceed := <-s.next:
+		<-proceed
+	default:
+	}
+	return tokens, err
+}
+
+// A reading of the tokens that takes long does not undo what was read after it began.
+func TestASlowReadingOfTheTokensUndoesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slowStore{Store: emptyFile(t), next: make(chan chan struct{}, 1)}
+		code := invite(t, store, "alice", Author)
+		c, err := NewChecker(t.Context(), store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		proceed, read := make(chan struct{}), make(chan error, 1)
+		store.next <- proceed
+		go func() { read <- c.load(t.Context()) }() // as the refresh does
+		synctest.Wait()
+		redeemed := make(chan string, 1)
+		go func() {
+			_, text, err := c.Redeem(t.Context(), code)
+			if err != nil {
+				t.Error(err)
+			}
+			redeemed <- text
+		}()
+		synctest.Wait()
+		close(proceed)
+		if err := <-read; err != nil {
+			t.Error(err)
+		}
+		if _, ok := c.Check(<-redeemed); !ok {
+			t.Error("the token of a redeemed invitation is refused")
+		}
+	})
+}
