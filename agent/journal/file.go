@@ -213,8 +213,8 @@ func (j *Journal) shrink() error {
 	if j.forget(); len(j.entries) == len(all) {
 		return nil
 	}
-	// Windows cannot replace a file that is open.
-	if err := j.file.Close(); err != nil {
+	// Windows cannot replace a file that is open. It is closed already if it could not be opened again before.
+	if err := j.file.Close(); err != nil && !errors.Is(err, fs.ErrClosed) {
 		return fmt.Errorf("compact the journal: %w", err)
 	}
 	if err := j.compact(); err != nil {

@@ -446,3 +446,28 @@ func TestNotesAreShownAndCountForNothing(t *testing.T) {
 		t.Errorf("the journal shows %q", seen)
 	}
 }
+
+// TestJournalGoesOnAfterItCouldNotBeOpenedAgain checks that the journal is used again once its file can be opened again.
+func TestJournalGoesOnAfterItCouldNotBeOpenedAgain(t *testing.T) {
+	dir := t.TempDir()
+	j := open(t, dir)
+	j.kept = 5
+	for range 2 * j.kept {
+		end(t, j, begin(t, j, "acme/app#2", "bbb", "fix"), Outcome{Counts: true})
+	}
+	path, away := filepath.Join(dir, entriesFile), filepath.Join(dir, "away")
+	if err := errors.Join(os.Rename(path, away), os.Mkdir(path, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Begin(Entry{Ref: "acme/app#2", SHA: "bbb", Act: "fix"}); err == nil {
+		t.Fatal("it begins an act although its file cannot be opened, so nothing was tried")
+	}
+	if err := errors.Join(os.Remove(path), os.Rename(away, path)); err != nil {
+		t.Fatal(err)
+	}
+	end(t, j, begin(t, j, "acme/app#2", "bbb", "fix"), Outcome{Counts: true})
+	shut(t, j)
+	if n := len(read(t, dir)); n != 6 {
+		t.Errorf("%d entries in the file, want the 5 newest and the one that was added", n)
+	}
+}
