@@ -9,12 +9,19 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"touchstone/agent/config"
+	"touchstone/agent/forge"
 )
 
-// Send posts one text. Argument webhook is a secret, since it alone allows posting; if it is empty, nothing is
+// plain makes a text show as it is: Slack reads mentions and links between angle brackets
+// (https://docs.slack.dev/messaging/formatting-message-text#escaping), and compatible services read mentions after an @.
+var plain = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "@\u200b")
+
+// Send posts one text, which mentions nobody and from which it removes what looks like a secret: others wrote parts of it, such
+// as the name of a check. Argument webhook is a secret, since it alone allows posting; if it is empty, nothing is
 // sent.
 func Send(ctx context.Context, webhook config.Secret, text string) error {
 	if webhook == "" {
@@ -22,7 +29,7 @@ func Send(ctx context.Context, webhook config.Secret, text string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	body, err := json.Marshal(map[string]string{"text": text})
+	body, err := json.Marshal(map[string]string{"text": plain.Replace(forge.Redact(text))})
 	if err != nil {
 		return fmt.Errorf("write the message: %w", err)
 	}

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -26,5 +27,23 @@ func TestErrorsKeepTheWebhookSecret(t *testing.T) {
 	}
 	if err := Send(t.Context(), "", "text"); err != nil {
 		t.Errorf("no address: %v", err)
+	}
+}
+
+// TestAMessageMentionsNobody checks that a message shows what others wrote, such as the name of a check, and neither mentions
+// people by it nor tells a secret.
+func TestAMessageMentionsNobody(t *testing.T) {
+	t.Parallel()
+	var said struct{ Text string }
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&said); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer hook.Close()
+	err := Send(t.Context(), config.Secret(hook.URL), `the check "<!channel> & @here" fails with ghp_0123456789abcdef0123`)
+	const want = "the check \"&lt;!channel&gt; &amp; @\u200bhere\" fails with [redacted]"
+	if err != nil || said.Text != want {
+		t.Errorf("it says %q, %v, want %q", said.Text, err, want)
 	}
 }
