@@ -19,6 +19,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/journal"
+	"touchstone/agent/merger"
 	"touchstone/agent/worker"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -99,6 +100,45 @@ func TestASweepFindsWhatWasClosed(t *testing.T) {
 		defer d.mu.Unlock()
 		return len(d.workers) == 0
 	})
+}
+
+// A merge that git could not show is compared with what was approved once git can: no event may come after that of the merge.
+func TestAMergeIsCheckedAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "fine\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.Approve)
+	a := authorOf(t, g, nil)
+	client := g.Client(loopback.Author)
+	cfg := a.Config()
+	cfg.Merge.RequireChecks = false
+	a.Config = config.NewLive(cfg, nil).Config
+	a.Merger = &merger.Merger{Read: client, Act: forge.NewMerger(client), Decider: a.Decider}
+	var down atomic.Bool
+	g.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
+		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/merge") {
+			down.Store(true)
+		}
+		if down.Load() && r.URL.Query().Get("service") == "git-upload-pack" {
+			return githubsim.Fault{Status: http.StatusServiceUnavailable}
+		}
+		return githubsim.Fault{}
+	})
+	checks := func(ok bool) (n int) {
+		a.Journal.Each(func(e journal.Entry) {
+			if e.Act == "check-merge" && !e.Ended.IsZero() && e.Outcome.OK == ok {
+				n++
+			}
+		})
+		return n
+	}
+	running(t, a)
+	await.Until(t, "it is merged, and cannot be checked", func() bool { return checks(false) == 2 })
+	down.Store(false)
+	await.Until(t, "the merge is checked", func() bool { return checks(true) == 1 })
+	if now := g.Read(loopback.Root, pr.Ref); len(now.Comments) > 0 || len(now.Labels) > 0 {
+		t.Errorf("people are called: %+v", now)
+	}
 }
 
 // TestATokenThatExpiresMidRunEndsTheAgent checks that a token that expires during a session, or just before

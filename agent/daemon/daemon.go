@@ -76,6 +76,9 @@ type Daemon struct {
 // clearing is the interval between two checks of how much space the worktrees use.
 const clearing = 6 * time.Hour
 
+// maxEndings bounds how often an agent tries to finish with a closed pull request: for some fifty minutes.
+const maxEndings = 15
+
 // Ended says why a daemon that looks after one pull request has ended.
 type Ended struct {
 	// Done says that the pull request is merged or closed, or is none of this agent's business; otherwise it
@@ -259,7 +262,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, wake chan struct{}) {
 	log := zerolog.Ctx(ctx).With().Stringer("pr", ref).Logger()
 	ctx = log.WithContext(ctx)
 	reading, acting := trouble{what: "cannot read the pull request"}, trouble{what: "cannot continue with the pull request"}
-	held := trouble{what: "this machine is at a standstill", held: true}
+	held, ending := trouble{what: "this machine is at a standstill", held: true}, trouble{what: "cannot finish with the pull request"}
 	var said [3]string // kind, head and reason of the last log line
 	for {
 		select {
@@ -297,7 +300,12 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, wake chan struct{}) {
 		case decide.Skip, decide.Done:
 			d.goesOn(ctx, ref)
 			if action.Kind == decide.Done {
-				d.Agent.GiveUp(ctx, pr)
+				if err := d.Agent.GiveUp(ctx, pr); err != nil && ending.n < maxEndings {
+					if !d.waitOut(ctx, &ending, err, wake) {
+						return
+					}
+					continue
+				}
 			}
 			if d.retire(ref, wake) {
 				return

@@ -94,8 +94,9 @@ func (a *Agent) dequeue(ctx context.Context, step *Step) error {
 
 // GiveUp releases the worktree of a closed pull request, whose files make the next new pull request start
 // fast. It also deletes the branch if this machine merged the pull request or put it into a merge queue. On
-// errors, things are left behind and logged.
-func (a *Agent) GiveUp(ctx context.Context, pr forge.PullRequest) {
+// errors, things are left behind and logged. The error it returns says that what this machine merged could not be
+// compared with what was approved, so that GiveUp has to be called again.
+func (a *Agent) GiveUp(ctx context.Context, pr forge.PullRequest) error {
 	log := zerolog.Ctx(ctx)
 	a.heads.forget(pr.Ref)
 	a.statuses.forget(pr.Ref)
@@ -108,13 +109,14 @@ func (a *Agent) GiveUp(ctx context.Context, pr forge.PullRequest) {
 			log.Debug().Err(err).Msg("cannot delete the notes of whose orders were ignored there")
 		}
 	}
-	a.recheck(ctx, pr)
+	unchecked := a.recheck(ctx, pr)
 	if !a.tidies(pr) {
-		return
+		return unchecked
 	}
 	if err := a.recorded(pr, pr.Head.SHA, tidying, func() error { return a.Merger.Tidy(ctx, pr, pr.Head.SHA) }); err != nil {
 		log.Warn().Err(err).Msg("it is merged, but its branch may still be there")
 	}
+	return unchecked
 }
 
 // tidying is the act of deleting the branch after a merge.

@@ -325,6 +325,13 @@ func TestASessionGetsWhatIsLeft(t *testing.T) {
 	}
 }
 
+func giveUp(t *testing.T, a *Agent, pr forge.PullRequest) {
+	t.Helper()
+	if err := a.GiveUp(t.Context(), pr); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestBranchesGoBehindTheMergeQueue checks that the branch of a pull request that a merge queue merged is
 // deleted once, as after a merge by the agent.
 func TestBranchesGoBehindTheMergeQueue(t *testing.T) {
@@ -339,9 +346,9 @@ func TestBranchesGoBehindTheMergeQueue(t *testing.T) {
 		g.Call(loopback.Person, http.MethodPut, "pulls/1/merge", map[string]any{"merge_method": "squash"}, nil)
 		return g.Read(loopback.Author, pr.Ref)
 	}()
-	a.GiveUp(t.Context(), merged)
+	giveUp(t, a, merged)
 	configure(a, func(c *config.Config) { c.Merge.DeleteBranch = true })
-	a.GiveUp(t.Context(), merged)
+	giveUp(t, a, merged)
 	if !there() {
 		t.Fatal("the branch of what a person merged is gone")
 	}
@@ -352,11 +359,11 @@ func TestBranchesGoBehindTheMergeQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.GiveUp(t.Context(), merged)
+	giveUp(t, a, merged)
 	if there() {
 		t.Error("the branch is still there")
 	}
-	a.GiveUp(t.Context(), merged)
+	giveUp(t, a, merged)
 	if n := len(entries(a, tidying)); n != 1 {
 		t.Errorf("it was deleted %d times: a branch that a person restores would go again", n)
 	}

@@ -175,20 +175,21 @@ func (a *Agent) revert(ctx context.Context, pr forge.PullRequest, head, merge, w
 }
 
 // recheck compares what this machine merged, or put into a merge queue, with what was approved, unless that
-// was done right after the merge. A failed check is repeated at the next look.
-func (a *Agent) recheck(ctx context.Context, pr forge.PullRequest) {
+// was done right after the merge.
+func (a *Agent) recheck(ctx context.Context, pr forge.PullRequest) error {
 	if a.Role != decide.Author || !pr.Merged || pr.MergedAt == nil || pr.MergeSHA == "" ||
 		!a.merged(pr, forge.Enqueuing{By: pr.MergedBy, At: *pr.MergedAt}) {
-		return
+		return nil
 	}
 	done := false
 	a.entries(pr, func(e journal.Entry) { done = done || e.Act == checking && e.Outcome.OK })
 	if done {
-		return
+		return nil
 	}
 	if err := a.checked(ctx, pr, pr.Head.SHA, pr.MergeSHA); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot check yet whether the merge is what was approved")
+		return fmt.Errorf("check whether the merge is what was approved: %w", err)
 	}
+	return nil
 }
 
 // checked is checkMerge, recorded in the journal if there is one.

@@ -119,7 +119,7 @@ func TestMergeIsComparedWithWhatWasApproved(t *testing.T) {
 			if called && !strings.Contains(said, "git revert --no-edit "+step.Head) {
 				t.Errorf("it does not say how to take %s back: %s", step.Head, said)
 			}
-			a.GiveUp(t.Context(), now)
+			giveUp(t, a, now)
 			if again := g.Read(loopback.Author, pr.Ref); len(again.Comments) != len(now.Comments) {
 				t.Errorf("people are called again: %v", again.Comments)
 			}
