@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -212,4 +213,29 @@ func snapshot(t testing.TB, tree *Tree) string {
 		t.Fatal(err)
 	}
 	return sha
+}
+
+// TestAConnectionThatBreaksInItsHandshakeIsAnOutage cuts an encrypted connection off, as a proxy or a network that fails does.
+func TestAConnectionThatBreaksInItsHandshakeIsAnOutage(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Read(make([]byte, 4096))
+			_ = conn.Close()
+		}
+	}()
+	r := newRemote(t)
+	req, _ := historic(t, r)
+	req.Remote = Remote{URL: "https://" + listener.Addr().String() + "/acme/app.git"}
+	_, err = (&Store{Root: t.TempDir()}).Acquire(t.Context(), req)
+	wantErr(t, err, ErrUnavailable)
 }

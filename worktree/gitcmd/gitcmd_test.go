@@ -29,10 +29,14 @@ func TestGitErrorHidesTheSecretAndNamesTheRemedy(t *testing.T) {
 func TestARefusalIsNoOutage(t *testing.T) {
 	for stderr, outage := range map[string]bool{
 		"error: RPC failed; HTTP 403 curl 22 The requested URL returned error: 403\nfatal: the remote end hung up unexpectedly\n": false,
-		"error: RPC failed; HTTP 403\n":                                   false,
-		"fatal: write error: No space left on device\nfatal: early EOF\n": false,
-		"error: RPC failed; HTTP 502\nfatal: the remote end hung up\n":    true,
-		"fatal: unable to access: Could not resolve host: example.com\n":  true,
+		"error: RPC failed; HTTP 403\n":                                                                                     false,
+		"fatal: write error: No space left on device\nfatal: early EOF\n":                                                   false,
+		"error: RPC failed; HTTP 502\nfatal: the remote end hung up\n":                                                      true,
+		"fatal: unable to access: Could not resolve host: example.com\n":                                                    true,
+		"fatal: unable to access 'https://x/': OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to x:443 \n":            true,
+		"fatal: unable to access 'https://x/': GnuTLS recv error (-110): The TLS connection was non-properly terminated.\n": true,
+		"fatal: unable to access 'https://x/': transfer closed with 495 bytes remaining to read\n":                          true,
+		"fatal: unable to access 'https://x/': server certificate verification failed. CAfile: none CRLfile: none\n":        false,
 		"fatal: bad object\n": false,
 	} {
 		err := newFailure(Command{Args: []string{"push"}}, 128, []byte(stderr))
