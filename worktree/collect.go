@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"touchstone/worktree/erase"
 	"touchstone/worktree/gitcmd"
 	"touchstone/worktree/layout"
 	"touchstone/worktree/lazyregexp"
@@ -120,7 +121,7 @@ func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Col
 			if at, ok := setAside(id); ok && !at.Before(before) {
 				kept = append(kept, used{home: h, id: id, at: at})
 			} else if ok {
-				failed = append(failed, removeAll(h.Tree(id)))
+				failed = append(failed, erase.All(h.Tree(id)))
 			}
 		case id == spareID:
 			kept = append(kept, used{home: h, id: id})
@@ -174,7 +175,7 @@ func (h home) dropCache() (err error) {
 	if err := os.Rename(h.Caches(), gone); err != nil {
 		return ignoreNotExist(err)
 	}
-	return removeAll(gone)
+	return erase.All(gone)
 }
 
 // dropOrphans deletes the build caches of trees that no longer exist.
@@ -185,7 +186,7 @@ func (h home) dropOrphans() error {
 	}
 	for _, e := range entries {
 		if id := e.Name(); !strings.HasPrefix(id, layout.BaseCache) && !exists(h.Tree(id)) {
-			err = errors.Join(err, removeAll(h.Cache(id)))
+			err = errors.Join(err, erase.All(h.Cache(id)))
 		}
 	}
 	return err
@@ -194,7 +195,7 @@ func (h home) dropOrphans() error {
 // giveUp deletes a tree after setting its work aside, unless the tree is in use.
 func (s *Store) giveUp(ctx context.Context, u used, done *Collected) (err error) {
 	if strings.HasPrefix(u.id, broken) {
-		return removeAll(u.home.Tree(u.id))
+		return erase.All(u.home.Tree(u.id))
 	}
 	l, err := u.home.lock(u.id)
 	if errors.Is(err, ErrBusy) {

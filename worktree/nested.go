@@ -9,6 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"touchstone/worktree/erase"
 )
 
 // removeNested removes what git neither reports nor cleans, but would use: a .git below a tracked directory,
@@ -50,5 +52,5 @@ func (t *Tree) removeBelow(place string) error {
 	if _, err := os.Lstat(place); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return removeAll(place)
+	return erase.All(place)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"touchstone/worktree/erase"
 	"touchstone/worktree/gitcmd"
 )
 
@@ -89,7 +90,7 @@ func (h home) settled(id string) bool {
 func (r repo) build(ctx context.Context, h home, id, commit string) error {
 	tmp := "new-" + id
 	tree, admin := h.Tree(tmp), h.Admin(tmp)
-	if err := errors.Join(removeAll(tree), os.RemoveAll(admin)); err != nil {
+	if err := errors.Join(erase.All(tree), os.RemoveAll(admin)); err != nil {
 		return fmt.Errorf("remove an unfinished worktree: %w", err)
 	}
 	if err := os.MkdirAll(tree, 0o755); err != nil {
@@ -173,7 +174,7 @@ func (t *Tree) quit(ctx context.Context) error {
 		return t.moveAside()
 	}
 	// Its build caches must not reach another pull request.
-	if err := removeAll(t.home.Cache(t.id)); err != nil {
+	if err := erase.All(t.home.Cache(t.id)); err != nil {
 		return err
 	}
 	for _, name := range []string{"head", "base", "merge"} {
@@ -215,5 +216,5 @@ func (t *Tree) giveSpare() (err error) {
 // remove deletes the tree, and then its administrative directory, which without a tree is known to be
 // garbage.
 func (t *Tree) remove() error {
-	return errors.Join(removeAll(t.git.Tree), os.RemoveAll(t.git.Dir))
+	return errors.Join(erase.All(t.git.Tree), os.RemoveAll(t.git.Dir))
 }

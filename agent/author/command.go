@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/engine/sandbox"
 	"touchstone/agent/engine/session"
 	"touchstone/worktree"
+	"touchstone/worktree/erase"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -73,7 +74,7 @@ func (a *Author) execute(ctx context.Context, kind error, dir, caches string, ar
 	if err != nil {
 		return fmt.Errorf("make a home for %s: %w", args[0], err)
 	}
-	defer os.RemoveAll(home)
+	defer erase.All(home) // if this fails, the leftovers do no harm
 	env := append(session.Commands(os.Environ(), caches, home, home), "CI=true")
 	confine, err := a.confined(dir, home, env)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"touchstone/agent/reviewer/change"
 	"touchstone/agent/reviewer/hidden"
 	"touchstone/guidelines"
+	"touchstone/worktree/erase"
 )
 
 // Examiner examines changes with one engine and one set of guidelines. It knows nothing of GitHub and has no
@@ -160,7 +161,7 @@ func writeImpact(ctx context.Context, sheet sheet, dir string) (name string, quo
 
 // Close removes the files that were written for the session.
 func (p *Prepared) Close(ctx context.Context) {
-	if err := os.RemoveAll(p.tempDir); err != nil {
+	if err := erase.All(p.tempDir); err != nil {
 		// A leftover directory is no reason to lose the review.
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot remove the session's files")
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/rs/zerolog"
+
+	"touchstone/worktree/erase"
 )
 
 const (
@@ -65,7 +67,7 @@ func Open(ctx context.Context, stateDir string) (_ *Dir, err error) {
 // Close removes the directory and all in it.
 func (d *Dir) Close() error {
 	// An open file could not be removed on Windows.
-	if err := errors.Join(d.lock.Close(), os.RemoveAll(d.Path)); err != nil {
+	if err := errors.Join(d.lock.Close(), erase.All(d.Path)); err != nil {
 		return fmt.Errorf("delete this command's temporary files: %w", err)
 	}
 	return nil

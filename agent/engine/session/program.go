@@ -17,6 +17,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/process"
+	"touchstone/worktree/erase"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -262,7 +263,7 @@ func (h Home) Write(name string, content []byte) error {
 
 // Remove removes the home and everything in it.
 func (h Home) Remove() error {
-	if err := os.RemoveAll(h.Dir); err != nil {
+	if err := erase.All(h.Dir); err != nil {
 		return fmt.Errorf("remove the session's home: %w", err)
 	}
 	return nil
