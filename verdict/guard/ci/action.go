@@ -2,6 +2,7 @@ package ci
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -63,10 +64,11 @@ func actionCheck(uses string, with map[string]string) (name string, args []strin
 			strings.HasSuffix(prefix, "/") || strings.HasSuffix(prefix, "-") || strings.HasSuffix(prefix, "@")) {
 			args := []string{check}
 			for key, value := range with {
-				if key == "exit-code" || key == "args" || key == "fail-on-severity" || key == "fail-on-issues" || key == "soft_fail" {
+				if slices.Contains([]string{"exit-code", "fail-on-severity", "fail-on-issues", "soft_fail", "fail_level", "fail_on_error"}, key) {
 					args = append(args, "--"+key+"="+value)
 				}
 			}
+			args = append(args, strings.Fields(with["args"])...)
 			return check, args
 		}
 	}

@@ -287,6 +287,9 @@ func (c *comparison) replacement(check string) (Run, bool) {
 		if now.Strength >= Sometimes {
 			ran[now.command()]--
 		}
+		if now.Check == "" && now.rewrites(check) {
+			continue
+		}
 		either := slices.Contains([]string{"", "tox", "nox"}, now.Check) || now.Guessed || shell.RunsTarget(check) // it may run anything
 		if now.Strength >= Sometimes && ran[now.command()] < 0 && (either || isTest(now.Check) == isTest(check)) {
 			return now, true
@@ -294,6 +297,16 @@ func (c *comparison) replacement(check string) (Run, bool) {
 	}
 	return Run{}, false
 }
+
+// rewrites reports whether a command is that of a check without the option by which it only looks: a formatter that cannot
+// fail, since it puts everything right.
+func (r Run) rewrites(check string) bool {
+	return !shell.RunsTarget(strings.TrimPrefix(r.command(), "npx ")) && slices.Contains(formatters, check) &&
+		len(fewer(strings.Fields(check), r.Args)) == 0
+}
+
+var formatters = []string{"black", "isort", "ruff format", "prettier", "cargo fmt", "gofmt", "gofumpt", "dart format", "mix format",
+	"dotnet format", "terraform fmt", "shfmt", "clang-format", "stylua", "scalafmt", "swiftformat", "taplo fmt", "deno fmt"}
 
 // delegated is what may run a removed check by its name: an action with that name, from a repository whose
 // actions pipelines used before, or the file of a runner that still runs, such as rake's Rakefile, if that

@@ -247,7 +247,8 @@ func (s Step) checks(project *shell.Project) (runs []Run, ok bool) {
 var hushed = []string{"--exit-zero", "--exit-code=0", "--issues-exit-code=0", "-DskipTests", "-DskipTests=true",
 	"-Dmaven.test.skip", "-Dmaven.test.skip=true",
 	"-Dmaven.test.failure.ignore", "-Dmaven.test.failure.ignore=true", "-DtestFailureIgnore=true", "--collect-only", "--no-run",
-	"--soft-fail", "-fn", "--fail-never"}
+	"--soft-fail", "-fn", "--fail-never", "--listTests", "--failure-exit-code=0",
+	"--fail_level=none", "--fail_on_error=false"}
 
 // neutral reports whether options keep a check from failing.
 func neutral(args []string) bool {
@@ -256,8 +257,8 @@ func neutral(args []string) bool {
 		if i+1 < len(args) {
 			after = args[i+1]
 		}
-		if slices.Contains(hushed, a) || (a == "--exit-code" || a == "--issues-exit-code") && after == "0" || a == "-x" &&
-			(after == "test" || after == "check") {
+		if slices.Contains(hushed, a) || after == "0" && strings.HasSuffix(a, "-exit-code") ||
+			a == "-x" && (after == "test" || after == "check") {
 			return true
 		}
 	}

@@ -11,7 +11,13 @@ import (
 )
 
 // limit matches an option whose number must be reached or, with "max" in its name, must not be exceeded.
-var limit = regexp.MustCompile(`(?i)^--?([\w.-]*(?:fail-under|min-coverage|threshold|max-warnings|coverage-min)[\w.-]*)$`)
+var limit = regexp.MustCompile(`(?i)^--?([\w.-]*(?:fail-under|min-coverage|threshold|max-warnings|coverage-min)[\w.-]*|level)$`)
+
+// severest matches an option whose value is the least of the severities that fail a check.
+var (
+	severest   = regexp.MustCompile(`^--(audit-level|fail-on-severity|severity-threshold)$`)
+	severities = strings.Fields("info low moderate high critical none")
+)
 
 // options compares the command lines of checks that stayed in their jobs.
 func (c *comparison) options() {
@@ -69,6 +75,9 @@ func (c *comparison) arguments(was, is Run) {
 	if option := leavesOut(gained); option != "" && len(lost) == 0 && isTest(was.Check) {
 		c.add(c.unexplained(), change.CI, "tests-left-out", fmt.Sprintf("The check %s is told %s now.", was.Check, option), at)
 	}
+	if len(lost) > 0 && len(gained) == 0 && !slices.ContainsFunc(lost, func(a string) bool { return !strict.MatchString(a) }) {
+		c.add(c.unexplained(), change.Strictness, "less-strict", fmt.Sprintf("The check %s is no longer told %s.", was.Check, lost[0]), at)
+	}
 	if denies(was.Args) && !denies(is.Args) && !strings.Contains(strings.ToLower(is.Context), "warnings") {
 		c.add(change.Hold, change.CI, "warnings-allowed", fmt.Sprintf("The check %s no longer fails on warnings.", was.Check), at)
 	}
@@ -83,6 +92,9 @@ var (
 	choosing = strings.Fields("-k -m -E --filter --tag -t --gtest_filter")
 	others   = regexp.MustCompile(`^(?:not\b|!|~|-)|\bnot[ (]|!=|!~`)
 )
+
+// strict matches options by which a check reports more, or fails because of warnings.
+var strict = regexp.MustCompile(`^--(?:strict|warnings-as-errors|deny-warnings|error-on-warnings?|fail-on-warnings?|Werror)$`)
 
 // leavesOut is the first of some further arguments of a runner, if all of them leave out tests; "" if not.
 func leavesOut(args []string) (first string) {
@@ -240,6 +252,9 @@ func numbers(args []string) map[string]float64 {
 		name, value, inline := strings.Cut(a, "=")
 		if !inline && i+1 < len(args) {
 			value = args[i+1]
+		}
+		if grade := slices.Index(severities, value); grade >= 0 && severest.MatchString(name) {
+			out[name+" (max)"] = float64(grade)
 		}
 		if m := limit.FindStringSubmatch(name); m != nil {
 			if n, err := strconv.ParseFloat(value, 64); err == nil {

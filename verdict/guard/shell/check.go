@@ -71,6 +71,7 @@ var wrappers = map[string]int{
 	"bundle exec": 2, "poetry run": 2, "uv run": 2, "pipenv run": 2, "hatch run": 2, "pdm run": 2, "rye run": 2, "pipx run": 2,
 	"uvx": 1, "yarn exec": 2, "pnpm exec": 2, "npm exec": 2, "pnpm dlx": 2,
 	"yarn dlx": 2, "python -m": 2, "python3 -m": 2, "py -m": 2, "go run": 2, "go tool": 2, "uv tool": 3, "docker-compose run": 3,
+	"pnpm turbo": 1, "yarn turbo": 1, "yarn run-s": 1, "yarn run-p": 1,
 	"mise exec": 2, "nix develop": 2, "rtx exec": 2,
 }
 

@@ -24,7 +24,7 @@ type Project struct {
 // IsProject reports whether a file of this name can define what a command runs.
 func IsProject(name string) bool {
 	switch path.Base(name) {
-	case "Makefile", "makefile", "GNUmakefile", "package.json", "tox.ini", "noxfile.py":
+	case "Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", ".justfile", "package.json", "tox.ini", "noxfile.py":
 		return true
 	}
 	return (path.Ext(name) == "" || path.Ext(name) == ".sh") && namesCheck(name)
@@ -44,7 +44,9 @@ func NewProject(files map[string][]byte) *Project {
 		case "noxfile.py":
 			p.nox(dir, string(content))
 		case "Makefile", "makefile", "GNUmakefile":
-			p.makefile(dir, string(content))
+			p.makefile(dir, "make", string(content))
+		case "justfile", "Justfile", ".justfile":
+			p.makefile(dir, "just", header.ReplaceAllString(indented.ReplaceAllString(string(content), "\t"), "$1:$2"))
 		}
 	}
 	return p
@@ -68,6 +70,9 @@ func (p *Project) tox(dir, name string, content []byte) {
 		return
 	}
 	for _, s := range root.Items {
+		if s.Key == "tox" {
+			p.deps[dir+"\x00tox\x00"] = strings.Fields(strings.ReplaceAll(s.Text("envlist")+"\n"+s.Text("env_list"), ",", " "))
+		}
 		env, ok := strings.CutPrefix(s.Key, "testenv")
 		if !ok {
 			continue
@@ -88,9 +93,15 @@ func (p *Project) tox(dir, name string, content []byte) {
 	}
 }
 
+// indented matches the indentation of a line of just, and header what begins a recipe: its name, parameters and prerequisites.
+var (
+	indented = regexp.MustCompile(`(?m)^[ \t]+`)
+	header   = regexp.MustCompile(`(?m)^@?([\w-]+)[^:=\n]*(?:=[^:\n]*)?:([^=\n].*)?$`)
+)
+
 // makefile reads the rules of a Makefile: targets, prerequisites, and recipes, in which every line is a
 // script. See https://www.gnu.org/software/make/manual/html_node/Rules.html
-func (p *Project) makefile(dir, text string) {
+func (p *Project) makefile(dir, runner, text string) {
 	variables := map[string]string{"MAKE": "make"}
 	var open []string
 	for line := range strings.Lines(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")) {
@@ -120,11 +131,16 @@ func (p *Project) makefile(dir, text string) {
 			open = nil
 			needs, _, _ := strings.Cut(strings.TrimLeft(line[at:], ":"), "#")
 			for _, name := range strings.Fields(line[:at]) {
-				key := dir + "\x00make\x00" + name
+				key := dir + "\x00" + runner + "\x00" + name
 				open = append(open, key)
 				p.deps[key] = append(p.deps[key], strings.Fields(expand(needs, variables))...)
 				p.targets[key] = append(p.targets[key], []Command{}...)
 			}
+		}
+	}
+	for _, name := range p.deps[dir+"\x00make\x00.IGNORE"] {
+		for i := range p.targets[dir+"\x00make\x00"+name] {
+			p.targets[dir+"\x00make\x00"+name][i].Lost = true
 		}
 	}
 }
@@ -159,8 +175,8 @@ func (p *Project) Targets() map[string][]Command {
 	out := map[string][]Command{}
 	for key, commands := range p.targets {
 		parts := strings.Split(key, "\x00")
-		if parts[1] == "make" {
-			commands = p.rule(parts[0]+"\x00make\x00", parts[2], 0)
+		if len(p.deps[key]) > 0 {
+			commands = p.rule(strings.TrimSuffix(key, parts[2]), parts[2], 0)
 		}
 		for _, c := range commands {
 			out[parts[2]] = append(out[parts[2]], p.Resolve(c, parts[0])...)
@@ -200,11 +216,22 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		return nil
 	}
 	switch runner := path.Base(args[0]); runner {
-	case "make", "gmake":
+	case "make", "gmake", "just":
 		var out []Command
 		rest, into := makeTargets(args[1:], dir)
 		for _, target := range rest {
-			out = append(out, p.rule(path.Clean(into)+"\x00make\x00", target, 0)...)
+			out = append(out, p.rule(path.Clean(into)+"\x00"+strings.TrimPrefix(runner, "g")+"\x00", target, 0)...)
+		}
+		for i := range out {
+			out[i].Lost = out[i].Lost || slices.Contains(args, "-i") || slices.Contains(args, "--ignore-errors")
+		}
+		return out
+	case "run-s", "run-p", "npm-run-all":
+		var out []Command
+		for _, name := range args[1:] {
+			if !strings.HasPrefix(name, "-") {
+				out = append(out, Command{Args: []string{"npm", "run", name}})
+			}
 		}
 		return out
 	case "npm", "yarn", "pnpm", "bun":
@@ -225,10 +252,16 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		return p.toxed(args[1:], dir)
 	case "nox":
 		return p.sessions(args[1:], dir)
-	case "sbt":
+	case "sbt", "turbo":
 		var out []Command
-		for _, text := range tasks(args[1:]) {
-			out = append(out, Command{Args: []string{"sbt", text}})
+		list := args[1:]
+		if i := slices.IndexFunc(list, func(a string) bool { return strings.HasPrefix(a, "-") }); i >= 0 && runner == "turbo" {
+			list = list[:i]
+		}
+		for _, text := range tasks(list) {
+			if text != "run" {
+				out = append(out, Command{Args: []string{runner, text}})
+			}
 		}
 		if len(out) < 2 {
 			return nil
@@ -314,5 +347,9 @@ func (p *Project) toxed(args []string, dir string) []Command {
 			return out
 		}
 	}
-	return p.targets[dir+"\x00tox\x00"]
+	out = p.targets[dir+"\x00tox\x00"]
+	for _, env := range p.deps[dir+"\x00tox\x00"] {
+		out = append(slices.Clip(out), p.targets[dir+"\x00tox\x00"+env]...)
+	}
+	return out
 }
