@@ -132,3 +132,23 @@ func fresh(pattern *regexp.Regexp, text, other string) string {
 	}
 	return all[i]
 }
+
+// strong matches presets of ESLint, of its plugins and of TypeScript that check more than those that weak matches.
+var (
+	strong = regexp.MustCompile(`\bconfigs\.(?:flat\.)?(?:strict|all)\w*|/(?:strict|all)(?:-type-checked)?["']|@tsconfig/strictest\b`)
+	weak   = regexp.MustCompile(`\bconfigs\.(?:flat\.)?(?:recommended|stylistic|base)\w*|/recommended[\w-]*["']|@tsconfig/[a-rt-z]`)
+)
+
+// presets finds files of settings that have a weaker preset in the place of a strong one.
+func presets(files []change.File) (found []change.Finding) {
+	for _, f := range files {
+		fits := func(pattern string) bool { return Fits(pattern, f.OldPath) }
+		gains := func(p *regexp.Regexp) int { return len(p.FindAll(f.After, -1)) - len(p.FindAll(f.Before, -1)) }
+		if f.Path == f.OldPath && slices.ContainsFunc([]string{"eslint.config.*", ".eslintrc*", "tsconfig*.json"}, fits) &&
+			gains(strong) < 0 && gains(weak) > 0 {
+			found = append(found, change.Finding{Tier: change.Hold, Kind: change.Strictness, Rule: "tools/preset",
+				Why: "A weaker preset stands in the place of a stricter one.", Place: change.Place{Path: f.Path, Line: 1}})
+		}
+	}
+	return found
+}

@@ -13,7 +13,7 @@ var settings embed.FS
 
 // registry has the content of the files in settings, one for each tool or family of tools:
 //
-//	tool NAME [nearest] [leaves] [prefixes] [scope=KEY] [comes=WITH] [rival=WITH]   see [Tool]
+//	tool NAME [nearest] [leaves] [prefixes] [scope=KEY] [named=KEY] [comes=WITH] [rival=WITH]   see [Tool]
 //	in FILE… [: WITHIN…]                 the files that it reads, and its parts of them, "-" for the whole
 //	WAY KEYS… [default=] [implied=] [beside=] [only=]   see [Way] and [Setting]
 //	alias OLD>NEW…                       other names of rules; NEW is empty for one that upstream removed
@@ -45,6 +45,9 @@ func declare(all []*Tool, word string, fields []string) []*Tool {
 			t.Prefixes = t.Prefixes || option == "prefixes"
 			if key, scoped := strings.CutPrefix(option, "scope="); scoped {
 				t.Scope = key
+			}
+			if key, named := strings.CutPrefix(option, "named="); named {
+				t.Named = key
 			}
 			if with, given := strings.CutPrefix(option, "comes="); given {
 				comes = with

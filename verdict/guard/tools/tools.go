@@ -44,6 +44,8 @@ type Tool struct {
 	Rival *regexp.Regexp
 	// Scope is a key beside a rule's key that limits the rule to some files, "" if there is none.
 	Scope string
+	// Named is a key that names the rule that it is in: the rule's name takes the place of its own key, "" if there is none.
+	Named string
 }
 
 // source is a set of files and the parts of them that belong to a tool. Files are patterns of a base name or,
@@ -165,7 +167,7 @@ func (p *part) read(t *Tool, name, file string, root *doc.Node) {
 			pattern = strings.Split(w, "/")
 		}
 		visit(root, nil, nil, func(n *doc.Node, keys []string, parents []*doc.Node) {
-			rest, prefix, ok := cut(pattern, keys)
+			rest, prefix, ok := cut(pattern, t.named(keys, append(slices.Clip(parents), n)))
 			if !ok {
 				return
 			}
@@ -176,6 +178,18 @@ func (p *part) read(t *Tool, name, file string, root *doc.Node) {
 			}
 		})
 	}
+}
+
+// named puts the names of rules in the place of their keys. The first of the nodes is the root, which has no key.
+func (t *Tool) named(keys []string, nodes []*doc.Node) []string {
+	if t.Named == "" {
+		return keys
+	}
+	keys = slices.Clone(keys)
+	for i := range keys {
+		keys[i] = cmp.Or(nodes[i+1].Text(t.Named), keys[i])
+	}
+	return keys
 }
 
 // Configures reports whether a path of keys in a file belongs to the part of a tool, and no rule knows it.
@@ -356,7 +370,7 @@ func Compare(files []change.File) []change.Finding {
 	for _, id := range c.order {
 		c.compare(c.parts[id])
 	}
-	return slices.Concat(c.found, policies(files), built(files), allowed(files))
+	return slices.Concat(c.found, policies(files), built(files), allowed(files), presets(files))
 }
 
 // pair is a tool's configuration in one directory, before and after.
