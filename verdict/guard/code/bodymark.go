@@ -20,7 +20,7 @@ var skipCalls = map[string]map[string]string{
 		"That": "Assume"},
 	"Java": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*", "assumingThat": "*", "assumeNoException": "*",
 		"assumeNotNull": "*", "abort": "*"},
-	"Kotlin": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*"},
+	"Kotlin": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*", "abort": "Assumptions"},
 	"Swift":  {"XCTSkip": "*", "XCTSkipIf": "*", "XCTSkipUnless": "*", "XCTExpectFailure": "*", "withKnownIssue": "*"},
 	"PHP": {"markTestSkipped": "*", "markTestIncomplete": "*", "markTestSkippedIf": "*", "markTestSkippedUnless": "*",
 		"skip": "Environment $scenario", "incomplete": "$scenario"},

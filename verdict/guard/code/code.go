@@ -123,6 +123,7 @@ func (x *examination) take(p parsed) {
 		if now.lang.rust {
 			x.compareExamples(old, now)
 			x.compareDenied(old, now)
+			x.compareModules(old, now)
 		}
 		x.compareNever(old, now)
 		if now.tests {

@@ -141,6 +141,20 @@ func (x *examination) compareDenied(before, after *side) {
 	}
 }
 
+// compareModules finds files of tests that are there and that no file of Rust has as a module any longer.
+func (x *examination) compareModules(before, after *side) {
+	for i := range before.tokens {
+		name := before.of(i + 1)
+		if before.of(i) != "mod" || before.of(i+2) != ";" || strings.Contains(after.text, "mod "+name) ||
+			!before.tests && !isTestPath(name+".rs") || slices.ContainsFunc(x.files, func(f change.File) bool { // moved, or gone
+			return f.Gains("mod "+name) || f.OldPath != f.Path && strings.Contains(f.OldPath, name)
+		}) {
+			continue
+		}
+		x.say(change.Hold, change.Test, "test/not-run", "The module of tests "+name+" is no longer compiled.", before, nil, before.line(i), 0)
+	}
+}
+
 // linted returns the lints of a file's own attributes of some levels, with their lines.
 func (s *side) linted(levels ...string) map[string]int {
 	out := map[string]int{}

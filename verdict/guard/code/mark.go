@@ -159,6 +159,9 @@ func matchesAny(patterns []*regexp.Regexp, text string) bool {
 // headMarks reads annotations, attributes and decorators.
 func (s *side) headMarks(u *unit) {
 	for i := u.from; i < u.at; i++ {
+		if u.role == test && s.of(i) == "private" && (s.lang.name == "Java" || s.lang.name == "Kotlin") { // JUnit passes over it
+			u.add(skips, "", i)
+		}
 		if s.lang.python && s.of(i) == "param" && s.of(i+1) == "(" && s.tokens[i+1].mate > 0 {
 			s.caseMarks(u, i+1)
 			i = int(s.tokens[i+1].mate)

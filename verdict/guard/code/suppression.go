@@ -2,6 +2,7 @@ package code
 
 import (
 	_ "embed"
+	"path"
 	"slices"
 	"strings"
 
@@ -93,6 +94,7 @@ const (
 	onePlace  reach = iota // a line or a definition
 	wholeFile              // a rule in a whole file or module
 	blanket                // all rules in a whole file or module
+	asks                   // none: it asks for a strict check of a whole file
 )
 
 // suppression is one directive and its place.
@@ -118,7 +120,13 @@ func (v *suppressions) see(before, after *side) {
 	} {
 		has, had = cancel(has, had, same)
 	}
-	v.left, v.gone = append(v.left, has...), append(v.gone, had...)
+	for _, u := range had {
+		if u.reach == asks && after != nil && path.Ext(after.path) == path.Ext(before.path) {
+			v.left = append(v.left, suppression{side: after, tool: u.tool, line: 1, reach: asks})
+		}
+	}
+	asking := func(u suppression) bool { return u.reach == asks }
+	v.left, v.gone = append(v.left, slices.DeleteFunc(has, asking)...), append(v.gone, slices.DeleteFunc(had, asking)...)
 	if before != nil && after != nil && after.poses() {
 		v.left = append(v.left, suppression{side: after, tool: posing, line: 1, reach: blanket})
 	}
@@ -203,7 +211,7 @@ func (s *side) suppressed(n note, d directive, rest string) suppression {
 	if d.reach == "line" || d.reach == "file" {
 		u.rules = rulesIn(rest)
 	}
-	top := n.alone && s.begins(n) && (d.reach == "file" || d.reach == "all" || n.next == 0 && atTop[d.mark])
+	top := n.alone && s.begins(n) && (d.reach == "file" || d.reach == "all" || d.reach == "asks" || n.next == 0 && atTop[d.mark])
 	if top && s.lang.python && d.mark == "pylint: disable" && n.next < len(s.tokens) && s.tokens[n.next].column > 0 {
 		top = false
 	}
@@ -212,6 +220,8 @@ func (s *side) suppressed(n note, d directive, rest string) suppression {
 	}
 	switch {
 	case !top:
+	case d.reach == "asks":
+		u.reach, u.code = asks, ""
 	case len(u.rules) == 0 || len(u.rules) == 1 && (strings.EqualFold(u.rules[0], "all")):
 		u.reach, u.code = blanket, ""
 	default:
@@ -331,7 +341,7 @@ func (s *side) attributeAt(i int) (suppression, bool) {
 		return r == "all" || r == "ALL" || r == "warnings" || r == "clippy::all"
 	})
 	switch {
-	case inner && all:
+	case inner && all, all && s.outer[i] < 0 && s.lang.name == "Java": // on the class that is the file
 		u.reach = blanket
 	case inner:
 		u.reach = wholeFile
@@ -364,6 +374,13 @@ func (x *examination) compareSuppressions() {
 		case u.tool == posing:
 			rule, why = "generated", "The file says that a program wrote it, and people did."
 			if u.side.lang.name == "Go" {
+				tier = change.Hold
+			}
+		case u.reach == asks:
+			rule, why = "unasked", "The file asked a tool for a strict check ("+u.tool+"), and does no longer."
+			if !slices.ContainsFunc(x.files, func(f change.File) bool {
+				return change.IsManifest(f.Path) || strings.HasSuffix(f.Path, "config.json") // it may be asked for there now
+			}) {
 				tier = change.Hold
 			}
 		case u.reach == blanket && slices.ContainsFunc(gone, func(g suppression) bool {
