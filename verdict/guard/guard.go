@@ -194,9 +194,6 @@ func sayings(files []File, found []Finding) (said []Finding) {
 		if checks(f.Path) {
 			looks = append(looks, words.Turned)
 		}
-		if words.IsShell(f.Path) {
-			looks = append(looks, words.Looser)
-		}
 		for _, look := range looks {
 			if one, is := look(f); is {
 				said = append(said, one)
