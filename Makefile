@@ -68,7 +68,7 @@ SWEEP = ^(TestKilledAtEachCall|TestBreaksAreSeen|TestNoHostileChangeIsApproved|T
 SAMPLED = ^(TestTwo.*Machines.*|TestPersonTakesACommitOff|TestLostAnswerOfAnEnqueueIsRecognised|TestAFullDiskAtEachWrite)$$
 
 # Tests that drive the real model CLIs, each of which needs seconds of processor time to start. `make programs` has
-# each CLI answer once (TestAnswers), and has one of them close the loop.
+# each CLI answer once (TestEachRealCLIGivesAnAnswer), and has one of them close the loop.
 CLIS = ^TestReal.*$$
 
 # Packages whose tests start the built programs, the model CLIs or a browser, or have agents work on pull requests.

@@ -114,7 +114,7 @@ func TestEveryCitedRuleExists(t *testing.T) {
 	}
 }
 
-func TestRow(t *testing.T) {
+func TestARowIsFoundByItsWholeID(t *testing.T) {
 	set := defaults(t)
 	row, ok := set.Row("security/S1")
 	if !ok || row.ID != "security/S1" || row.Document != "security" || row.Severity != "critical" {
@@ -127,7 +127,7 @@ func TestRow(t *testing.T) {
 	}
 }
 
-func TestVersion(t *testing.T) {
+func TestTheVersionChangesWithTheContentAlone(t *testing.T) {
 	parse := func(name, markdown string) Document {
 		t.Helper()
 		doc, err := Parse(name, markdown)
@@ -168,7 +168,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func TestOverlay(t *testing.T) {
+func TestADocumentReplacesTheOneOfItsName(t *testing.T) {
 	set := defaults(t)
 	before := names(set)
 	security := Document{Name: "security", Title: "Ours", Dimension: "Security", Text: "# [Security] Ours\n"}
@@ -202,7 +202,7 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-func TestInstructions(t *testing.T) {
+func TestEachRoleHasItsInstructions(t *testing.T) {
 	reviewer, author := ReviewerInstructions(), AuthorInstructions()
 	if !strings.HasPrefix(reviewer, "# You review one pull request\n") || !strings.HasPrefix(author, "# You repair one pull request\n") {
 		t.Errorf("wrong files: %.40q, %.40q", reviewer, author)

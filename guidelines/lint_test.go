@@ -25,7 +25,7 @@ func TestDefaultsAreClean(t *testing.T) {
 	}
 }
 
-func TestLint(t *testing.T) {
+func TestLintNamesWhatIsWrongAndItsLine(t *testing.T) {
 	const table = "\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n"
 	own := func(rows ...string) string { return "# Own" + "\n" + table + strings.Join(rows, "\n") + "\n" }
 	tests := map[string]struct {

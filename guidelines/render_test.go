@@ -167,7 +167,7 @@ func amendments(rows ...string) string {
 	return "# What is different here\n\n| ID | Severity | Scope | Criterion |\n| --- | --- | --- | --- |\n" + strings.Join(rows, "\n") + "\n"
 }
 
-func TestAmendments(t *testing.T) {
+func TestTheNearestAmendmentOfARowWins(t *testing.T) {
 	base := defaults(t)
 	organization := base.Overlay(parsed(t, "acme", amendments(
 		"| doc/D12 | off | all | Our editors do it. |",

@@ -62,7 +62,7 @@ func TestScopeApplies(t *testing.T) {
 	}
 }
 
-func TestPatterns(t *testing.T) {
+func TestAPatternIsMatchedAgainstTheWholePath(t *testing.T) {
 	tests := []struct {
 		pattern    string
 		met, unmet []string
@@ -157,7 +157,7 @@ func TestScopesThatNeverApplyAreFound(t *testing.T) {
 	}
 }
 
-func TestApart(t *testing.T) {
+func TestScopesThatNeverMeetAreToldApart(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
 		want bool

@@ -26,7 +26,7 @@ func (r *remoteRepo) conflict() (Request, string) {
 	return req, r.commit("refs/heads/main")
 }
 
-func TestMerge(t *testing.T) {
+func TestAMergeIsACommitOfBothParents(t *testing.T) {
 	r := newRemote(t)
 	req := r.pull()
 	r.git("checkout", "-q", "main")

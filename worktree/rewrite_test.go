@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestRewriting defines which commits count as a reviewed commit with other contents of files, and which
-// changes of the base are allowed in the meantime.
-func TestRewriting(t *testing.T) {
+// TestARewritingHasExactlyTheGivenContent defines which commits count as a reviewed commit with other contents of
+// files, and which changes of the base are allowed in the meantime.
+func TestARewritingHasExactlyTheGivenContent(t *testing.T) {
 	t.Parallel()
 	fixed := func(h history) { h.write("topic.txt", "hello, world\n") }
 	for name, tc := range map[string]struct {

@@ -185,7 +185,7 @@ func TestValidateLetsThrough(t *testing.T) {
 	}
 }
 
-func TestChoice(t *testing.T) {
+func TestAModelIsAloneOrNamedWithItsEngine(t *testing.T) {
 	for name, want := range map[string][2]string{
 		"":                           {"", ""},
 		"sonnet":                     {"", "sonnet"},

@@ -156,7 +156,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-func TestSecrets(t *testing.T) {
+func TestTokensComeFromTheirFilesOrTheEnvironment(t *testing.T) {
 	home := t.TempDir()
 	write(t, "ghp_of_file\n", 0o600, home, "secrets", "github")
 	relay := write(t, "rly_of_file\n", 0o644, home, "relay")

@@ -7,7 +7,7 @@ import (
 	"touchstone/verdict"
 )
 
-func TestCost(t *testing.T) {
+func TestACostIsByTheModelsPriceOrTheDearest(t *testing.T) {
 	t.Parallel()
 	prices := engine.Prices{
 		"small":     {Input: 1, CacheWrite: 1.25, CacheRead: 0.1, Output: 5},

@@ -11,7 +11,7 @@ import (
 	"touchstone/agent/githubsim"
 )
 
-func TestReviews(t *testing.T) {
+func TestPostedReviewsAreReadBack(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{})
 	ref, sha := w.open("topic")
 	first, err := w.post(ref, sha, forge.RequestChanges, "Not yet.",
@@ -74,7 +74,7 @@ func TestReviewsThatGitHubRefuses(t *testing.T) {
 	}
 }
 
-func TestSquash(t *testing.T) {
+func TestOnlyTheApprovedHeadIsSquashed(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": {Approvals: 1}}})
 	ref, old := w.open("topic")
 	sha := w.commit("topic", map[string]string{"more.go": "package main\n"})

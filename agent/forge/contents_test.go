@@ -9,7 +9,7 @@ import (
 	"touchstone/agent/githubsim"
 )
 
-func TestContents(t *testing.T) {
+func TestFilesOfACommitAreListedByDirectory(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{})
 	sha := w.commit("topic", map[string]string{"docs/a.md": "A\n", "docs/b.txt": "B\n", "docs/below/c.md": "C\n"})
 	w.Settle()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestClassification(t *testing.T) {
+func TestGitHubsErrorsAreClassified(t *testing.T) {
 	for _, test := range []struct {
 		status int
 		body   string

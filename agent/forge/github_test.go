@@ -347,7 +347,7 @@ func TestLoginRightsAndHeadAreRead(t *testing.T) {
 	}
 }
 
-func TestRules(t *testing.T) {
+func TestABranchsRulesAreRead(t *testing.T) {
 	on := func(branch string, rule githubsim.Protection) map[string]githubsim.Protection {
 		return map[string]githubsim.Protection{branch: rule}
 	}

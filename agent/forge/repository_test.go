@@ -51,7 +51,7 @@ func TestChangedPaths(t *testing.T) {
 	}
 }
 
-func TestContains(t *testing.T) {
+func TestACommitContainsItsAncestors(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{})
 	_, topic := w.open("topic")
 	base := w.commit("main", map[string]string{"other.go": "package main\n"})
@@ -77,7 +77,7 @@ func TestContains(t *testing.T) {
 	}
 }
 
-func TestCommits(t *testing.T) {
+func TestCommitsAreListedOldestFirst(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{})
 	ref, first := w.open("topic")
 	second := w.commit("topic", map[string]string{"more.go": "package main\n"})
@@ -135,7 +135,7 @@ func TestWhenALabelWasPutOn(t *testing.T) {
 	}
 }
 
-func TestHistory(t *testing.T) {
+func TestHistoryReachesBackToItsBeginning(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{})
 	began := time.Now().Add(-time.Minute)
 	var refs []forge.Ref

@@ -34,7 +34,7 @@ func TestWhoseReviewCounts(t *testing.T) {
 	}
 }
 
-func TestPermissions(t *testing.T) {
+func TestPermissionsAreToldToThoseWhoMayPush(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{Private: true, Permissions: map[string]string{octocat: "write", hubot: "maintain", guest: "triage"}})
 	for login, want := range map[string]struct {
 		permission        forge.Permission
@@ -67,7 +67,7 @@ func (w *world) answer(ref forge.Ref, comment int64, body string) {
 	}
 }
 
-func TestThreads(t *testing.T) {
+func TestThreadsAreReadAndResolved(t *testing.T) {
 	w := start(t, githubsim.RepoOptions{Permissions: map[string]string{octocat: "write", hubot: "write"}})
 	ref, sha := w.open("topic")
 	_, err := w.post(ref, sha, forge.RequestChanges, "Not yet.",

@@ -253,7 +253,7 @@ func TestTheTokenGoesNowhereElse(t *testing.T) {
 	}
 }
 
-func TestNew(t *testing.T) {
+func TestAllAddressesFollowFromTheAPIs(t *testing.T) {
 	for _, test := range []struct{ api, graphql, clone string }{
 		{"", "https://api.github.com/graphql", "https://github.com/acme/app.git"},
 		{"https://api.github.com", "https://api.github.com/graphql", "https://github.com/acme/app.git"},

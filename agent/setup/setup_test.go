@@ -44,7 +44,7 @@ func TestParseInvitation(t *testing.T) {
 	}
 }
 
-func TestRedeem(t *testing.T) {
+func TestAnInvitationIsRedeemedOrRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer http.HandlerFunc
 		err    string

@@ -7,8 +7,8 @@ import (
 	"touchstone/relay/storetest/emulator"
 )
 
-// TestChaos makes a short run of each kind. `make chaos-relay` makes longer ones.
-func TestChaos(t *testing.T) {
+// TestKillsLoseAndRepeatNoEvent makes a short run of each kind. `make chaos-relay` makes longer ones.
+func TestKillsLoseAndRepeatNoEvent(t *testing.T) {
 	for _, store := range []string{"sqlite", "firestore"} {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
@@ -25,8 +25,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// TestJudge checks that each kind of damage is counted.
-func TestJudge(t *testing.T) {
+func TestEachKindOfDamageIsCounted(t *testing.T) {
 	for name, test := range map[string]struct {
 		first, second map[int64]string
 		want          outcome

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestTable(t *testing.T) {
+func TestTheTableShowsEachEngineAndCase(t *testing.T) {
 	t.Parallel()
 	var tab table
 	var out strings.Builder

@@ -56,7 +56,7 @@ func fixed(t *testing.T) (clones, commit string) {
 	return clones, git("rev-parse", "HEAD")
 }
 
-func TestCheckout(t *testing.T) {
+func TestACaseIsCheckedOutAsItsChange(t *testing.T) {
 	clones, commit := fixed(t)
 	for name, tc := range map[string]struct {
 		change

@@ -55,7 +55,7 @@ func TestVersionLooksLikeClaudes(t *testing.T) {
 	}
 }
 
-func TestLocate(t *testing.T) {
+func TestADefectIsFoundByItsText(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "f.go"), []byte("a\nb\nc\nd\n"), 0o600); err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestDescribe(t *testing.T) {
+func TestABuildIsDescribedByVersionAndCommit(t *testing.T) {
 	made := runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
 	info := &debug.BuildInfo{Settings: []debug.BuildSetting{
 		{Key: "vcs.revision", Value: "0123456789abcdef0123456789abcdef01234567"}, {Key: "vcs.time", Value: "2026-11-23T07:51:16Z"},

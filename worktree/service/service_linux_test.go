@@ -147,7 +147,7 @@ func TestLaunchdScriptWaitsForTheProgram(t *testing.T) {
 	}
 }
 
-func TestStatus(t *testing.T) {
+func TestAServiceIsNotInstalledOrHasAStatus(t *testing.T) {
 	manager(t, "echo failed; exit 3")
 	s := example(t)
 	if got, err := s.Status(t.Context()); err != nil || got != "not installed" {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestSet(t *testing.T) {
+func TestASpanReadsDaysAndPrintsWhatItReads(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
 		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "2d": 48 * time.Hour, "1d12h": 36 * time.Hour,

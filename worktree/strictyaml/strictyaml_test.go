@@ -108,8 +108,8 @@ func TestWhatIsRightIsRead(t *testing.T) {
 	}
 }
 
-// TestReferences has one setting refer to another; such a setting cannot be read separately.
-func TestReferences(t *testing.T) {
+// TestOneSettingMayReferToAnother also checks that such a setting cannot be read separately.
+func TestOneSettingMayReferToAnother(t *testing.T) {
 	var s shelf
 	if err := strictyaml.Decode([]byte("name: &n oak\ntags: [*n]\n"), &s); err != nil || s.Tags[0] != "oak" {
 		t.Errorf("%+v, %v", s, err)

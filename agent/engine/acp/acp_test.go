@@ -165,7 +165,7 @@ func TestFilesThatAnAuthorMayWrite(t *testing.T) {
 	}
 }
 
-func TestPermissions(t *testing.T) {
+func TestACallIsAllowedByWhatItTouches(t *testing.T) {
 	t.Parallel()
 	dir, outside := checkout(t)
 	inside, git := filepath.Join(dir, "a.go"), filepath.Join(dir, ".git")
@@ -216,8 +216,9 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestGoose asks as goose does: all its calls are of another kind, and the title begins with the tool's name.
-func TestGoose(t *testing.T) {
+// TestACallOfGooseIsJudgedByItsTitle asks as goose does: all its calls are of another kind, and the title begins
+// with the tool's name.
+func TestACallOfGooseIsJudgedByItsTitle(t *testing.T) {
 	t.Parallel()
 	dir, outside := checkout(t)
 	link := filepath.Join(t.TempDir(), "goose")
@@ -335,7 +336,7 @@ func TestAgentsThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-func TestProbe(t *testing.T) {
+func TestAProbeTellsTheVersionAndWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	version, err := actor(t, "actor").Probe(t.Context())
 	if err != nil || version.Number != "actor 7.0.0" || version.Provider != "" || version.Direct == "" || !filepath.IsAbs(version.Path) {

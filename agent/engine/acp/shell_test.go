@@ -2,7 +2,7 @@ package acp
 
 import "testing"
 
-func TestRunnable(t *testing.T) {
+func TestALineRunsIfEachOfItsCommandsIsAllowed(t *testing.T) {
 	t.Parallel()
 	allow := []string{"go test *", "make test", "* --check", "env", " ", "*", "**"}
 	for line, want := range map[string]bool{

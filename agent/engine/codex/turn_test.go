@@ -25,7 +25,7 @@ const answered = `{"type":"thread.started","thread_id":"t1"}
 {"type":"item.completed","item":{"type":"agent_message","text":"Hello."}}
 `
 
-func TestTurns(t *testing.T) {
+func TestATurnsLastEventSaysHowItEnded(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, output      string

@@ -108,7 +108,7 @@ func cases() []testCase {
 var all = os.Getenv("TOUCHSTONE_ENGINES") == "all"
 
 // Each engine gets an answer from its real CLI. This one case is with each run of the tests.
-func TestAnswers(t *testing.T) {
+func TestEachRealCLIGivesAnAnswer(t *testing.T) {
 	t.Parallel()
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {

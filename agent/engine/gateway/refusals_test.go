@@ -14,7 +14,7 @@ import (
 	"touchstone/agent/engine"
 )
 
-func TestRefusals(t *testing.T) {
+func TestARefusalHasAClassAndAWait(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, body string

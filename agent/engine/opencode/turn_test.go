@@ -29,7 +29,7 @@ const (
 	calls = `{"type":"step_finish","part":{"reason":"tool-calls","tokens":{"input":1}}}` + "\n"
 )
 
-func TestTurns(t *testing.T) {
+func TestATurnsStreamSaysHowItEnded(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, output, reason string

@@ -11,8 +11,8 @@ import (
 	"touchstone/agent/engine"
 )
 
-// TestHeartbeats lets a child be silent on a clock that costs no time.
-func TestHeartbeats(t *testing.T) {
+// TestSilenceIsToldUntilTheChildCountsAsIdle lets a child be silent on a clock that costs no time.
+func TestSilenceIsToldUntilTheChildCountsAsIdle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		pieces := make(chan piece)

@@ -289,9 +289,9 @@ func TestPathSockets(t *testing.T) {
 	}
 }
 
-// TestProfile reads back what the profile for macOS says of places with names that nobody
-// expects, in the way in which a Scheme reads strings.
-func TestProfile(t *testing.T) {
+// TestAProfileQuotesStrangeNames reads back what the profile for macOS says of places with unusual names, in the
+// way in which a Scheme reads strings.
+func TestAProfileQuotesStrangeNames(t *testing.T) {
 	t.Parallel()
 	strange := []string{`/Users/o'brien (work)/a b`, `/q"uote`, `/back\slash`, `/both\"`, `/;semi")(allow file-write* (subpath "/`,
 		"/new\nline", "/ümläut"}
@@ -419,7 +419,7 @@ func TestExitAndOutputAreThePrograms(t *testing.T) {
 	}
 }
 
-func TestCaches(t *testing.T) {
+func TestOnlyDirectoriesOfBuildCachesAreCaches(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	got := sandbox.Caches([]string{"GOCACHE=" + dir, "GOMODCACHE=off", "GOPROXY=" + dir, "HOME=" + dir})

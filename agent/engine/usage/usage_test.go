@@ -55,7 +55,7 @@ func estimated(used verdict.Usage, cost float64) usage.Sum {
 	return usage.Sum{Usage: used, CostUSD: cost, Answers: 1, Estimated: 1, Model: "model-1"}
 }
 
-func TestAnswers(t *testing.T) {
+func TestUsageIsReadFromEachProvidersAnswers(t *testing.T) {
 	t.Parallel()
 	// Only the Messages API says what went into the cache.
 	apart := usage.Sum{Usage: verdict.Usage{Input: 100, CacheWrite: 20, CacheRead: 30, Output: 40}, CostUSD: 555e-6, Answers: 1,
@@ -126,7 +126,7 @@ func TestALineTooLongIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestBounds(t *testing.T) {
+func TestASessionIsExhaustedAtItsBounds(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name   string
