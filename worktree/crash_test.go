@@ -190,6 +190,8 @@ func TestKilledAnywhere(t *testing.T) {
 		}
 		req.Head = r.commit("refs/heads/topic")
 		child, _ := startHelper(t, s, req)
+		// This awaits no condition: the pauses spread the kills over an Acquire, and the outcome must not depend on
+		// what each of them hits.
 		<-time.After(time.Duration(i) * 10 * time.Millisecond)
 		kill(t, child)
 		tree := acquireSoon(t, s, req)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"touchstone/worktree/await"
 )
 
 func TestListAndBlobsAreTheRegularFilesOfACommit(t *testing.T) {
@@ -81,7 +83,7 @@ func TestAnEndedContextEndsReading(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("it ends with %v", err)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(await.Patience):
 		t.Fatal("it does not end")
 	}
 }

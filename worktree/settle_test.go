@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"touchstone/worktree/await"
 )
 
 func TestTakeBaseSettlesAConflict(t *testing.T) {
@@ -99,7 +101,7 @@ func TestAnEditWithinTheSecondIsSeen(t *testing.T) {
 			continue // the second was over; the next checkout writes the file anew
 		}
 		// A copy of the index that is dated later would count as written after the edit.
-		<-time.After(time.Until(before.ModTime().Truncate(time.Second).Add(time.Second)))
+		await.Until(t, "the next second", func() bool { return time.Now().Unix() > before.ModTime().Unix() })
 		diff, err := tree.DiffSnapshot(t.Context(), req.Head, snapshot(t, tree))
 		if err != nil || len(diff.Files) != 1 {
 			t.Errorf("%+v, %v; want the edit", diff.Files, err)
