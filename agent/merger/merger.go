@@ -1,6 +1,6 @@
-// Package merger owns the one line that can merge a pull request. It has the
-// decision made once more on a last look at the pull request, which is the last
-// request before the merge, and merges only the very commit that was decided on.
+// Package merger owns the one line that can merge a pull request. It has the decision made once more on a last look
+// at the pull request, which is the last request before the merge, and merges only the very commit that was decided
+// on.
 package merger
 
 import (
@@ -22,8 +22,8 @@ type Reader interface {
 	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
 }
 
-// Squasher merges a pull request if its head is still the given commit, at once
-// or when its turn has come, and tidies up behind it.
+// Squasher merges a pull request if its head is still the given commit, at once or when its turn has come, and tidies
+// up behind it.
 type Squasher interface {
 	SquashMerge(ctx context.Context, ref forge.Ref, r forge.SquashRequest) (mergeSHA string, err error)
 	Enqueue(ctx context.Context, id, sha string) error
@@ -39,25 +39,24 @@ type Merger struct {
 	Decider func() Decide
 }
 
-// Decide says what a pull request, as read a moment ago, needs. Settled reports
-// whether that took no request besides: nothing has passed since that reading.
+// Decide says what a pull request, as read a moment ago, needs. Settled reports whether that took no request besides:
+// nothing has passed since that reading.
 type Decide func(ctx context.Context, pr forge.PullRequest) (action decide.Action, settled bool, err error)
 
-// ErrOvertaken says that the pull request, read afresh, is no longer to be
-// merged, or not at this commit. Nothing was done.
+// ErrOvertaken says that the pull request, read afresh, is no longer to be merged, or not at this commit. Nothing was
+// done.
 var ErrOvertaken = errors.New("the pull request is no longer ready to merge")
 
-// tries and pause bound the patience with a base that moves while GitHub merges;
-// the pause doubles. looks bounds it with one that moves between two looks.
+// tries and pause bound the patience with a base that moves while GitHub merges; the pause doubles. looks bounds it
+// with one that moves between two looks.
 const (
 	tries = 4
 	pause = 500 * time.Millisecond
 	looks = 5
 )
 
-// Merge squash-merges ref at head and returns the merge commit. Where the base
-// has a merge queue, it puts ref there instead and returns no commit. A base that
-// keeps moving is an ErrOvertaken in the end.
+// Merge squash-merges ref at head and returns the merge commit. Where the base has a merge queue, it puts ref there
+// instead and returns no commit. A base that keeps moving is an ErrOvertaken in the end.
 func (m *Merger) Merge(ctx context.Context, ref forge.Ref, head string) (string, error) {
 	for try := 1; ; try++ {
 		sha, err := m.merge(ctx, ref, head)
@@ -78,8 +77,8 @@ func (m *Merger) Merge(ctx context.Context, ref forge.Ref, head string) (string,
 	}
 }
 
-// merge looks until a decision rests on nothing older than the last look, and acts
-// once. The merge call follows that look with no request between.
+// merge looks until a decision rests on nothing older than the last look, and acts once. The merge call follows that
+// look with no request between.
 func (m *Merger) merge(ctx context.Context, ref forge.Ref, head string) (string, error) {
 	commits, err := m.Read.Commits(ctx, ref)
 	if err != nil {
@@ -108,8 +107,8 @@ func (m *Merger) merge(ctx context.Context, ref forge.Ref, head string) (string,
 	return "", fmt.Errorf("%w: it changed each time it was read", ErrOvertaken)
 }
 
-// Withdraw takes a pull request out of the merge queue that it waits in. One that is not
-// there any more is an ErrOvertaken.
+// Withdraw takes a pull request out of the merge queue that it waits in. One that is not there any more is an
+// ErrOvertaken.
 func (m *Merger) Withdraw(ctx context.Context, pr forge.PullRequest) error {
 	now, err := m.Read.PullRequest(ctx, pr.Ref)
 	switch {
@@ -121,8 +120,8 @@ func (m *Merger) Withdraw(ctx context.Context, pr forge.PullRequest) error {
 	return m.Act.Dequeue(ctx, now.ID)
 }
 
-// Tidy deletes the branch of a pull request that was merged at head, unless it
-// lives in another repository, is one that others build on or another pull request's too, or has moved on.
+// Tidy deletes the branch of a pull request that was merged at head, unless it lives in another repository, is one
+// that others build on or another pull request's too, or has moved on.
 func (m *Merger) Tidy(ctx context.Context, pr forge.PullRequest, head string) error {
 	if pr.Fork || pr.Shared || pr.SameBranch != "" || pr.Head.Repo != pr.Ref.Repo {
 		return nil
@@ -130,8 +129,8 @@ func (m *Merger) Tidy(ctx context.Context, pr forge.PullRequest, head string) er
 	return m.Act.DeleteBranch(ctx, pr.Ref.Repo, pr.Head.Name, head)
 }
 
-// title is the squash commit's first line, in GitHub's own form: the title that was reviewed.
-// Records of earlier versions hold none.
+// title is the squash commit's first line, in GitHub's own form: the title that was reviewed. Records of earlier
+// versions hold none.
 func title(pr forge.PullRequest, approval *verdict.Record) string {
 	text := pr.Title
 	if approval != nil && approval.Title != "" {
@@ -140,8 +139,7 @@ func title(pr forge.PullRequest, approval *verdict.Record) string {
 	return fmt.Sprintf("%s (#%d)", strings.TrimSpace(text), pr.Ref.Number)
 }
 
-// description is what the pull request says, if it is what was reviewed: anything else stays
-// out of the base's history.
+// description is what the pull request says, if it is what was reviewed: anything else stays out of the base's history.
 func description(pr forge.PullRequest, approval *verdict.Record) string {
 	if approval != nil && approval.Title != "" && !approval.Describes(pr.Body) {
 		return ""
@@ -153,16 +151,15 @@ func description(pr forge.PullRequest, approval *verdict.Record) string {
 // (https://docs.github.com/pull-requests/committing-changes-to-your-project/creating-and-editing-commits/creating-a-commit-with-multiple-authors).
 var coAuthor = regexp.MustCompile(`(?im)^Co-authored-by:[ \t]*([^<>\r\n]*[^<>\s])[ \t]*<([^<>\s]+@[^<>\s]+)>[ \t]*\r?$`)
 
-// body is the rest of the squash commit's message: what the pull request says, as it was
-// reviewed, and all others who wrote one of its commits.
+// body is the rest of the squash commit's message: what the pull request says, as it was reviewed, and all others who
+// wrote one of its commits.
 func body(pr forge.PullRequest, approval *verdict.Record, commits []forge.Commit) string {
 	text := description(pr, approval)
 	named := map[string]bool{}
 	for _, m := range coAuthor.FindAllStringSubmatch(text, -1) {
 		named[strings.ToLower(m[2])] = true
 	}
-	// The author's own addresses first, so that no order of commits makes them a
-	// co-author.
+	// The author's own addresses first, so that no order of commits makes them a co-author.
 	for _, c := range commits {
 		if verdict.SameLogin(c.Login, pr.Author.Login) {
 			named[strings.ToLower(c.Email)] = true

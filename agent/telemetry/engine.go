@@ -35,8 +35,7 @@ func (e Engine) Open(ctx context.Context, req engine.Request) (engine.Session, e
 	return s, nil
 }
 
-// session counts the turns of another. What happens in a turn is told while it is
-// asked, by one goroutine at a time.
+// session counts the turns of another. What happens in a turn is told while it is asked, by one goroutine at a time.
 type session struct {
 	engine.Session
 	engine, asked, role string
@@ -69,9 +68,8 @@ func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error)
 	return result, err
 }
 
-// described gives a turn the names of
-// https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/, as far as it has some.
-// The input there includes what the cache held.
+// described gives a turn the names of https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/, as far as it
+// has some. The input there includes what the cache held.
 func described(turn journal.Spent, role string) []attribute.KeyValue {
 	u := turn.Usage
 	return []attribute.KeyValue{
@@ -89,8 +87,8 @@ func described(turn journal.Spent, role string) []attribute.KeyValue {
 	}
 }
 
-// progress counts what the turn under way has taken, and makes a span of each tool call. The
-// CLIs tell when one begins; it ends, at the latest, when the next thing happens.
+// progress counts what the turn under way has taken, and makes a span of each tool call. The CLIs tell when one
+// begins; it ends, at the latest, when the next thing happens.
 func (s *session) progress(p engine.Progress) {
 	if s.turnCtx == nil {
 		return

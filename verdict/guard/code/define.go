@@ -211,10 +211,10 @@ func (f *finder) marked(i int) bool {
 }
 
 // pastAngles is the index after the bracket that closes "<", or the index of "<" if nothing closes it.
-func (f *source) pastAngles(i int) int {
+func (s *source) pastAngles(i int) int {
 	depth := 0
-	for n := i; n < min(len(f.tokens), i+maxHead); n++ {
-		switch f.of(n) {
+	for n := i; n < min(len(s.tokens), i+maxHead); n++ {
+		switch s.of(n) {
 		case "<":
 			depth++
 		case ">":
