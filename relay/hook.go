@@ -80,7 +80,8 @@ relay runs. Or --config names the relay's configuration.`,
 	}
 	cmd.Flags().StringVar(&repo, "repo", "", "the repository, such as acme/app")
 	cmd.Flags().StringVar(&org, "org", "", "or the organization, such as acme: one webhook for all its repositories")
-	cmd.Flags().StringVar(&address, "url", "", "the address under which GitHub reaches the relay's endpoint, such as https://relay.example.com/webhooks/github")
+	cmd.Flags().StringVar(&address, "url", "",
+		"the address under which GitHub reaches the relay's endpoint, such as https://relay.example.com/webhooks/github")
 	cmd.Flags().StringArrayVar(&events, "event", []string{"*"}, "only this type of event (repeatable)")
 	cmd.Flags().StringVar(&configFile, "config", "",
 		"the relay's YAML file, for its address and secret (default the one that up wrote, unless RELAY_GITHUB_SECRET is set)")

@@ -143,7 +143,8 @@ func TestNoiseIsLeftOut(t *testing.T) {
 		"lock file, another host": {map[string]string{"package-lock.json": tree("packages.example", "1.0.0")},
 			map[string]string{"package-lock.json": tree("evil.example", "1.0.0")}, "", "package-lock.json"},
 		"lock file, a host in escapes": {map[string]string{"package-lock.json": tree("packages.example", "1.0.0")}, map[string]string{
-			"package-lock.json": strings.Replace(tree("packages.example", "1.0.0"), "https://packages.example/a", `https:\/\/evil.example/a`, 1)}, "",
+			"package-lock.json": strings.Replace(tree("packages.example", "1.0.0"), "https://packages.example/a",
+				`https:\/\/evil.example/a`, 1)}, "",
 			"package-lock.json"},
 		"lock file, a host in git's form": {map[string]string{"package-lock.json": tree("packages.example", "1.0.0")}, map[string]string{
 			"package-lock.json": strings.Replace(tree("packages.example", "1.0.0"), "https://packages.example/a.tgz", "git@evil:a/b", 1)}, "",
