@@ -195,7 +195,7 @@ func (c *comparison) fresh(p *pair, is value) {
 	elsewhere := p.before.based && !p.after.based || !p.tool.Nearest && !p.before.files[is.file]
 	// A folder's additions to the settings above it apply to its own files only.
 	within := s.Way == Grade && !p.tool.Nearest && !ForTools(p.dir)
-	if unknown || beside || elsewhere || within || c.commanded(is.key) || c.adopts(p.tool) {
+	if unknown || beside || elsewhere || within || c.commanded(is.key) || c.adopts(p.tool) || s.Way == Grade && c.othersCheckMore(p.tool) {
 		tier = change.Evidence
 	}
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
@@ -354,9 +354,9 @@ const other = 9
 
 var grades = [][]string{
 	{"off", "0", "none", "allow", "false", "ignore", "silent", "hidden", "disabled", "disable", "suppress", "null"},
-	{"info", "hint", "suggestion", "information", "basic", "default"},
+	{"info", "hint", "suggestion", "information", "basic", "default", "minimum"},
 	{"warn", "1", "warning", "standard", "on", "true"},
-	{"error", "2", "deny", "fatal", "strict", "failure", "all", "recommended"},
+	{"error", "2", "deny", "fatal", "strict", "failure", "all", "allenabledbydefault", "recommended"},
 	{"forbid"},
 }
 
