@@ -182,7 +182,7 @@ func (c *Chain) doubt(pr forge.PullRequest, r forge.SubmittedReview, record verd
 // comments that another login edited or deleted.
 func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest, settings Settings) (err error) {
 	f := pull.NewFacts()
-	if f.Refused, err = settings.Trust.Refuse(pr.DatabaseID, nil); err != nil {
+	if f.Refused, err = settings.Trust.Refused(pr.DatabaseID); err != nil {
 		return err
 	}
 	if err := f.Ask(ctx, read, pr); err != nil {

@@ -31,7 +31,7 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		BaseReplaced: pr.BaseReplaced,
 		Forced:       forced(pr),
 		Orphaned:     pr.Orphaned,
-		Unread:       unread(f.Unread),
+		Unread:       Unread(f.Unread),
 		Asked:        verdict.ListsLogin(pr.Requested, pr.Viewer),
 		Asking:       f.mayLetPass(pr.Requested),
 		Requested: cfg.Review == config.ReviewAll ||
@@ -43,7 +43,7 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		CalledAt:      CalledAt(pr, cfg.Labels.NeedsHuman, f.Rebased),
 		CalledFor:     calledFor(pr, cfg.Labels.NeedsHuman),
 		Orders:        verdict.Orders(comments, cfg.Reviewers),
-		Commits:       commitsOf(pr, f),
+		Commits:       CommitsOf(pr, f),
 		Queue:         pr.Queue,
 		InQueue:       pr.InQueue,
 		Enqueued:      f.Enqueued,
@@ -97,8 +97,15 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 	return s
 }
 
-// unread returns why not all of a pull request was read, as part of a sentence; "" for no error.
-func unread(err error) string {
+// Since is [decide.State.Since] of a pull request, for which the other facts need not be known yet.
+func Since(pr forge.PullRequest, cfg config.Config, f Facts) time.Time {
+	return decide.State{
+		EscalatedAt: escalatedAt(pr, cfg.Labels.NeedsHuman), Orders: verdict.Orders(CommentsOf(pr, cfg, f), cfg.Reviewers),
+	}.Since()
+}
+
+// Unread returns why not all of a pull request was read, as part of a sentence; "" for no error.
+func Unread(err error) string {
 	if known := (*forge.Error)(nil); errors.As(err, &known) {
 		return known.Message
 	}
@@ -139,8 +146,8 @@ func (f Facts) Deletion(d forge.Deletion) verdict.Comment {
 	return verdict.Comment{By: d.Author.Login, At: d.At, Bot: !d.ByPerson, Deleted: d.By.Login, CanPush: f.May[d.Author.Login].CanWrite()}
 }
 
-// commitsOf converts a pull request's commits to the decision's terms.
-func commitsOf(pr forge.PullRequest, f Facts) []verdict.Commit {
+// CommitsOf converts a pull request's commits to the decision's terms.
+func CommitsOf(pr forge.PullRequest, f Facts) []verdict.Commit {
 	var all []verdict.Commit
 	for _, c := range f.Commits {
 		fix, ok := verdict.ParseRepair(c.Message)

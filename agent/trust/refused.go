@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 )
 
@@ -21,37 +20,48 @@ func CommentWord(id int64) string { return fmt.Sprintf("comment-%d", id) }
 // ReviewWord is CommentWord for a review.
 func ReviewWord(id int64) string { return fmt.Sprintf("review-%d", id) }
 
-// Refuse records words of a pull request that their authors had no permission to give, and returns all words
-// ever recorded for it. pull is the pull request's number among those of all repositories.
-func (b *Book) Refuse(pull int64, words []string) (map[string]bool, error) {
+// Refused returns the words of a pull request that were ever recorded as refused. pull is the pull request's
+// number among those of all repositories.
+func (b *Book) Refused(pull int64) (map[string]bool, error) {
 	all := map[string]bool{}
 	if b == nil {
-		for _, word := range words {
-			all[word] = true
-		}
 		return all, nil
 	}
 	entries, err := os.ReadDir(b.refused(pull))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, b.unusable(err)
 	}
 	for _, entry := range entries {
 		all[entry.Name()] = true
 	}
-	words = slices.DeleteFunc(words, func(word string) bool { return all[word] })
-	if err == nil && len(words) > 0 {
-		err = os.MkdirAll(b.refused(pull), 0o700)
+	return all, nil
+}
+
+// Refuse records words of a pull request that their authors had no permission to give. Those that are recorded
+// already cost nothing.
+func (b *Book) Refuse(pull int64, words map[string]bool) error {
+	known, err := b.Refused(pull)
+	if b == nil || err != nil {
+		return err
 	}
-	for _, word := range words {
-		all[word] = true
+	dir := b.refused(pull)
+	for word := range words {
+		if known[word] {
+			continue
+		}
+		err = os.MkdirAll(dir, 0o700)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(b.refused(pull), word), nil, 0o600)
+			err = os.WriteFile(filepath.Join(dir, word), nil, 0o600)
+		}
+		if err != nil {
+			return b.unusable(err)
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("record whose orders are ignored: %w; make %s readable and writable", err, filepath.Dir(b.path))
-	}
-	return all, nil
+	return nil
+}
+
+func (b *Book) unusable(err error) error {
+	return fmt.Errorf("record whose orders are ignored: %w; make %s readable and writable", err, filepath.Dir(b.path))
 }
 
 // Forget deletes the record of refused words of a pull request.

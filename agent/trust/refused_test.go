@@ -17,7 +17,14 @@ func TestARefusedWordStaysRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := book.Refuse(pull, add)
+		more := map[string]bool{}
+		for _, word := range add {
+			more[word] = true
+		}
+		if err := book.Refuse(pull, more); err != nil {
+			t.Fatal(err)
+		}
+		all, err := book.Refused(pull)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -71,8 +71,7 @@ type Agent struct {
 	// count.
 	ByHand bool
 
-	// onlooks says that the agent only watches: it gathers the facts for all conditions, up to the last, and
-	// stores nothing.
+	// onlooks says that the agent only watches: it gathers the facts for all conditions, up to the last.
 	onlooks bool
 	// blind holds the repositories for which the log already says that permissions cannot be seen there.
 	blind sync.Map
@@ -127,9 +126,12 @@ func (a *Agent) Look(ctx context.Context, ref forge.Ref) (forge.PullRequest, dec
 	if err != nil && !errors.Is(err, forge.ErrUnreadable) {
 		return pr, decide.Action{}, err
 	}
-	s, action, err := a.decide(ctx, knowledge{a.Read, a}, pr, err)
+	f, action, err := a.decide(ctx, knowledge{a.Read, a}, pr, err)
+	if err := a.remember(ctx, pr, f); err != nil {
+		return pr, decide.Action{}, err
+	}
 	if action.Kind != "" {
-		a.heads.note(pr, s, action)
+		a.heads.note(pr, f, action)
 	}
 	return pr, action, err
 }
@@ -151,32 +153,31 @@ func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (decide.Actio
 }
 
 // Decide is the decision on a pull request as it was read. It reads what else the decision needs; if that
-// fails there is no decision, except as Look describes.
+// fails there is no decision, except as Look describes. It stores nothing.
 func (a *Agent) Decide(ctx context.Context, pr forge.PullRequest) (decide.Action, error) {
 	_, action, err := a.decide(ctx, knowledge{a.Read, a}, pr, nil)
 	return action, err
 }
 
 // decide is Decide for a pull request that an error may have kept from being read completely. It also returns
-// the state behind the decision.
-func (a *Agent) decide(ctx context.Context, read pull.Knowledge, pr forge.PullRequest, unread error) (decide.State, decide.Action, error) {
+// the facts behind the decision.
+func (a *Agent) decide(ctx context.Context, read pull.Knowledge, pr forge.PullRequest, unread error) (pull.Facts, decide.Action, error) {
 	f, err := a.gather(ctx, read, pr)
 	if err != nil {
-		return decide.State{}, decide.Action{}, err
+		return f, decide.Action{}, err
 	}
 	f.Unread = unread
 	s := pull.StateOf(pr, a.Role, a.Config(), f)
 	action := decide.Next(s)
 	if action.Kind != decide.Review && action.Kind != decide.Fix {
-		return s, action, unread
+		return f, action, unread
 	}
 	// Only acts that use a session need the commits.
 	if f.Commits, err = read.Commits(ctx, pr.Ref); err != nil && !errors.Is(err, forge.ErrUnreadable) {
-		return decide.State{}, decide.Action{}, err
+		return f, decide.Action{}, err
 	}
-	f.Unread = err
-	s = pull.StateOf(pr, a.Role, a.Config(), f)
-	return s, decide.Next(s), err
+	s.Commits, s.Unread = pull.CommitsOf(pr, f), pull.Unread(err)
+	return f, decide.Next(s), err
 }
 
 // Act carries out what Look decided.

@@ -9,6 +9,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -147,7 +148,7 @@ func TestSinceWhenGitHubComputes(t *testing.T) {
 	var h heads
 	since := func(m forge.Mergeable) time.Time {
 		pr := forge.PullRequest{Open: true, Head: forge.Branch{SHA: "a"}, Mergeable: m}
-		h.note(pr, decide.State{Now: time.Now()}, decide.Action{})
+		h.note(pr, pull.Facts{Now: time.Now()}, decide.Action{})
 		return h.recall(pr, time.Now()).unknown
 	}
 	first := since(forge.MergeableUnknown)

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 
 	"touchstone/agent/forge"
 	"touchstone/agent/merger"
@@ -15,7 +16,7 @@ func (a *Agent) Decider() merger.Decide {
 	facts := &pull.Remembered{Read: knowledge{a.Read, a}, Answers: map[string]any{}}
 	return func(ctx context.Context, pr forge.PullRequest) (action decide.Action, settled bool, err error) {
 		facts.Asked = false
-		_, action, err = a.decide(ctx, facts, pr, nil)
-		return action, !facts.Asked, err
+		f, action, err := a.decide(ctx, facts, pr, nil)
+		return action, !facts.Asked, errors.Join(err, a.remember(ctx, pr, f))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/engine"
 	"touchstone/agent/forge"
+	"touchstone/agent/pull"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
@@ -118,7 +119,7 @@ func TestHeadsAreSeenToChange(t *testing.T) {
 	var h heads
 	at := func(sha string) time.Time {
 		pr := forge.PullRequest{Open: true, Ref: forge.Ref{Number: 1}, Head: forge.Branch{SHA: sha}}
-		h.note(pr, decide.State{Now: time.Now()}, decide.Action{})
+		h.note(pr, pull.Facts{Now: time.Now()}, decide.Action{})
 		return h.recall(pr, time.Now()).at
 	}
 	for range 2 {

@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/agent/pull"
 	"touchstone/agent/reviewer"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -40,11 +41,11 @@ func decided(t *testing.T, g *loopback.GitHub, a *Agent, pr forge.PullRequest) d
 // stateOf is the state on which an agent decides.
 func stateOf(t *testing.T, a *Agent, pr forge.PullRequest) decide.State {
 	t.Helper()
-	s, _, err := a.decide(t.Context(), knowledge{a.Read, a}, pr, nil)
+	f, _, err := a.decide(t.Context(), knowledge{a.Read, a}, pr, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return pull.StateOf(pr, a.Role, a.Config(), f)
 }
 
 // approved is a pull request that the reviewer approves, over a base with files.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/agent/pull"
@@ -14,7 +12,7 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// gather reads the facts. Most pull requests need no further request.
+// gather reads the facts, and stores nothing: that is remember's. Most pull requests need no further request.
 func (a *Agent) gather(ctx context.Context, read pull.Knowledge, pr forge.PullRequest) (pull.Facts, error) {
 	f := pull.NewFacts()
 	f.Now = a.now()
@@ -25,17 +23,12 @@ func (a *Agent) gather(ctx context.Context, read pull.Knowledge, pr forge.PullRe
 	if err := f.Ask(ctx, read, pr); err != nil {
 		return f, err
 	}
-	a.warnBlind(ctx, pr, f)
-	if !a.onlooks {
-		if err := a.Trust.Meet(pr, a.Config().Reviewers); err != nil {
-			return f, err
-		}
-	}
 	if err := a.refuse(pr, &f); err != nil {
 		return f, err
 	}
+	since := pull.Since(pr, a.Config(), f)
+	f.Past = a.past(pr, since)
 	if !pr.Open { // the only thing left to do is to call a person
-		f.Past = a.past(pr, pull.StateOf(pr, a.Role, a.Config(), f).Since())
 		return f, nil
 	}
 	for _, base := range pull.CallBases(pr) {
@@ -65,8 +58,6 @@ func (a *Agent) gather(ctx context.Context, read pull.Knowledge, pr forge.PullRe
 		}
 		f.Outdated[r.ID] = !same
 	}
-	since := pull.StateOf(pr, a.Role, a.Config(), f).Since()
-	f.Past = a.past(pr, since)
 	f.Past.Queued = pull.Dropped(pr, since, approved)
 	f.Enqueued = pr.InQueue && a.merged(pr, pr.Enqueued)
 	if approved.IsZero() && !a.onlooks || a.Role != decide.Author {
@@ -116,21 +107,6 @@ func (a *Agent) Orders(ctx context.Context, pr forge.PullRequest) ([]verdict.Com
 		err = a.refuse(pr, &f)
 	}
 	return verdict.Orders(pull.CommentsOf(pr, a.Config(), f), a.Config().Reviewers), err
-}
-
-// warnBlind logs, once for each repository, that orders are not followed there because GitHub does not show
-// who may give them.
-func (a *Agent) warnBlind(ctx context.Context, pr forge.PullRequest, f pull.Facts) {
-	for login, may := range f.May {
-		if may != forge.Unseen {
-			continue
-		}
-		if _, told := a.blind.LoadOrStore(pr.Ref.Repo, true); !told {
-			zerolog.Ctx(ctx).Warn().Str("login", login).Stringer("repo", pr.Ref.Repo).
-				Msg("GitHub does not show what this login may do, so of its orders only /touchstone stop is followed; give the agent's login write " +
-					"access to the repository, which it needs to see others' rights")
-		}
-	}
 }
 
 // counts reports whether the records under a login are the agents'.

@@ -8,6 +8,7 @@ import (
 
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
+	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
@@ -149,7 +150,7 @@ func (h *heads) recallLocked(pr forge.PullRequest, now time.Time) sighting {
 
 // note stores the present head of an open pull request and the decision on it: what it waits for its reviewer
 // to do, and the next act. If that act differs from the one that was given up, the pull request has moved on.
-func (h *heads) note(pr forge.PullRequest, s decide.State, action decide.Action) {
+func (h *heads) note(pr forge.PullRequest, f pull.Facts, action decide.Action) {
 	if !pr.Open {
 		return
 	}
@@ -158,14 +159,14 @@ func (h *heads) note(pr forge.PullRequest, s decide.State, action decide.Action)
 	if h.last == nil {
 		h.last = map[forge.Ref]sighting{}
 	}
-	last := h.recallLocked(pr, s.Now)
+	last := h.recallLocked(pr, f.Now)
 	if last.awaits != action.Awaits {
 		last.awaits, last.awaited = action.Awaits, time.Time{}
 		if action.Awaits != "" {
-			last.awaited = s.Now
+			last.awaited = f.Now
 		}
 	}
-	if retried := action.Kind == decide.Wait && s.RetryIn > 0; last.given != action.Kind && !retried {
+	if retried := action.Kind == decide.Wait && f.Past.RetryIn > 0; last.given != action.Kind && !retried {
 		last.given = ""
 	}
 	h.last[pr.Ref] = last

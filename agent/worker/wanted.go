@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"touchstone/agent/forge"
@@ -47,7 +48,7 @@ func (a *Agent) Unwanted(ctx context.Context, kind decide.Kind, begun, now forge
 	}
 	now = asOf(begun, now)
 	f, err := a.gather(ctx, knowledge{a.Read, a}, now)
-	if err != nil {
+	if err := errors.Join(err, a.remember(ctx, now, f)); err != nil {
 		return "", err
 	}
 	before, after := a.underWay(begun, f), a.underWay(now, f)
