@@ -16,6 +16,7 @@ import (
 	"touchstone/agent/pull"
 	"touchstone/agent/remoteguidelines"
 	"touchstone/agent/tempdir"
+	"touchstone/worktree/atomicfile"
 	"touchstone/worktree/span"
 )
 
@@ -105,7 +106,7 @@ func (g drafting) run(cmd *cobra.Command, h cli.History, format string) (err err
 		return cli.Inconclusive(err)
 	}
 	if g.write && len(s.Rejected) == 0 {
-		if err := errors.Join(os.MkdirAll(g.dir, 0o755), os.WriteFile(s.File, []byte(s.After()), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(g.dir, 0o755), atomicfile.WriteReadable(s.File, []byte(s.After()))); err != nil {
 			return fmt.Errorf("write the draft: %w", err)
 		}
 		s.Written = true

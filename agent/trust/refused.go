@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"touchstone/worktree/atomicfile"
 )
 
 // refusedDir is the directory in the state directory with the refused words: an empty file for each word, in
@@ -52,6 +54,12 @@ func (b *Book) Refuse(pull int64, words map[string]bool) error {
 		err = os.MkdirAll(dir, 0o700)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, word), nil, 0o600)
+		}
+		// Once its author has the permission, nothing else shows that the word came before it.
+		for _, changed := range []string{dir, filepath.Dir(dir), filepath.Dir(b.path)} {
+			if err == nil {
+				err = atomicfile.SyncDir(changed)
+			}
 		}
 		if err != nil {
 			return b.unusable(err)

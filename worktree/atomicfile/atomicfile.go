@@ -11,11 +11,18 @@ import (
 // Write replaces the file at path with content. The file's directory must exist. A reader, or a machine after
 // a power cut, finds either the old file or the new one, never a part. Only the file's owner may read it.
 // Errors wrap the system's errors, so that callers can recognise a full disk.
-func Write(path string, content []byte) error {
-	if err := swap(path, content, (*os.File).Sync); err != nil {
+func Write(path string, content []byte) error { return write(path, content, (*os.File).Sync) }
+
+// WriteReadable is Write for a file that every user may read.
+func WriteReadable(path string, content []byte) error {
+	return write(path, content, func(f *os.File) error { return errors.Join(f.Chmod(0o644), f.Sync()) })
+}
+
+func write(path string, content []byte, settle func(*os.File) error) error {
+	if err := swap(path, content, settle); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return SyncDir(filepath.Dir(path))
 }
 
 // Swap is Write without waiting for the disk. It is for files that are written at every event and checked

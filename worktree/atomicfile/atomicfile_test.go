@@ -27,6 +27,10 @@ func TestAFileIsReplacedWholeAndForItsOwnerAlone(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("the file's mode is %v, %v; other users may read it", info.Mode(), err)
 	}
+	err = atomicfile.WriteReadable(path, []byte("for all"))
+	if info, _ := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o644 {
+		t.Errorf("a file for everyone has the mode %v, %v", info.Mode(), err)
+	}
 }
 
 func TestAFileThatCannotBeReplacedLeavesNothingBehind(t *testing.T) {

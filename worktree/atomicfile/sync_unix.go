@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// syncDir makes a rename in dir durable.
-func syncDir(dir string) error {
+// SyncDir makes durable that files were created, renamed or removed in dir.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

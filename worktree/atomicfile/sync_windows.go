@@ -1,4 +1,4 @@
 package atomicfile
 
-// syncDir does nothing: Windows cannot flush a directory, and NTFS keeps a log of renames.
-func syncDir(string) error { return nil }
+// SyncDir does nothing: Windows cannot flush a directory, and NTFS keeps a log of renames.
+func SyncDir(string) error { return nil }

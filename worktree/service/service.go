@@ -20,6 +20,8 @@ import (
 	"strings"
 	"text/template"
 	"time"
+
+	"touchstone/worktree/atomicfile"
 )
 
 // MistakeCode is the exit code of a program whose command line or configuration is wrong.
@@ -89,7 +91,7 @@ func (s Service) render(path, text string, values any, functions template.FuncMa
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return false, fmt.Errorf("make the directory of services: %w", err)
 	}
-	return true, os.WriteFile(path, out.Bytes(), 0o644)
+	return true, atomicfile.WriteReadable(path, out.Bytes())
 }
 
 // Installed reports whether the service's description exists where the platform keeps it.
