@@ -8,15 +8,12 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// ofAMerge are the conditions whose state at the time of the merge GitHub keeps.
-var ofAMerge = []string{"reviewed", "let pass", "approved", "no objection", "checks"}
-
 // conclude determines the approval of the head, and what is missing, from the state on which the agents
 // decide.
 func (c *Chain) conclude(s decide.State) {
 	approved := true
 	for _, condition := range decide.Conditions(s) {
-		if c.Merge != nil && !slices.Contains(ofAMerge, condition.Name) || condition.Name == decide.Merged {
+		if c.Merge != nil && !condition.OfMerge() || condition.Name == decide.Merged {
 			continue
 		}
 		c.Conditions = append(c.Conditions, condition)
@@ -24,7 +21,7 @@ func (c *Chain) conclude(s decide.State) {
 			continue
 		}
 		c.miss("%s", condition.Reason)
-		if condition.Name == "reviewed" || condition.Name == "let pass" || condition.Name == "approved" {
+		if condition.OfApproval() {
 			approved = false
 			for _, u := range s.Unheeded() {
 				c.miss("the %s of %s, %s, is ignored: %s", u.What, u.By, verdict.Stamp(u.At), u.Why)

@@ -38,9 +38,9 @@ var authorRules = append(general[:len(general):len(general)],
 			return a
 		})
 	}},
-	rule{"reviewed", "this head is reviewed", State.hasReview},
-	rule{"let pass", "no person has to let it pass", State.letPass},
-	rule{"approved", "its reviewers approve this head", State.approvedByAll},
+	rule{reviewed, "this head is reviewed", State.hasReview},
+	rule{letPass, "no person has to let it pass", State.letPass},
+	rule{approved, "its reviewers approve this head", State.approvedByAll},
 	rule{noObjection, "nobody requests changes", State.unopposed},
 	rule{"not queued", "it is not in the merge queue", func(s State) outcome {
 		return metIf(!s.InQueue || s.Manual.Why != "" && s.Enqueued, verdict.TurnCI, s.queued)
@@ -49,7 +49,7 @@ var authorRules = append(general[:len(general):len(general)],
 		o := metIf(s.Mergeable != MergeableDirty, verdict.TurnAuthor, func() Action { return s.fix(conflicting) })
 		return o.because("it conflicts with " + s.BaseBranch)
 	}},
-	rule{"checks", "its checks are green", State.green},
+	rule{checks, "its checks are green", State.green},
 	rule{"mended", "no check is known to have failed that has not run again", func(s State) outcome {
 		if !s.clean() || s.green().state != Met {
 			return notApplicable

@@ -24,10 +24,14 @@ const (
 // request is open.
 const Merged = "merged"
 
-// The names of conditions that one person can keep unmet.
+// The names of conditions that are told apart by name, here or by [Condition]'s methods.
 const (
 	goesOn      = "not stopped"
+	reviewed    = "reviewed"
+	letPass     = "let pass"
+	approved    = "approved"
 	noObjection = "no objection"
+	checks      = "checks"
 )
 
 // Condition is one of the things that must be true before a pull request is merged.
@@ -40,6 +44,16 @@ type Condition struct {
 	// Reason explains the standing, as a sentence fragment without a full stop. It is empty for a condition
 	// that does not apply. It can quote other people's names and words.
 	Reason string `json:"reason,omitempty"`
+}
+
+// OfApproval reports whether the condition is one of those for the approval of the head.
+func (c Condition) OfApproval() bool {
+	return slices.Contains([]string{reviewed, letPass, approved}, c.Name)
+}
+
+// OfMerge reports whether GitHub keeps the condition's state at the time of the merge.
+func (c Condition) OfMerge() bool {
+	return c.OfApproval() || c.Name == noObjection || c.Name == checks
 }
 
 // Conditions are the conditions for the merge of a pull request, in the order in which the agent of the

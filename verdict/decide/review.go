@@ -46,7 +46,7 @@ var reviewerRules = append(general[:len(general):len(general)],
 			return s.act(Wait, "its review was dismissed or edited; request it again for another one")
 		})
 	}},
-	rule{"reviewed", "this head is reviewed", func(s State) outcome {
+	rule{reviewed, "this head is reviewed", func(s State) outcome {
 		return metIf(s.sound(s.own()), verdict.TurnReviewer, func() Action { return s.review("this head is not reviewed yet") })
 	}},
 	rule{"waivers hold", "no finding was waived for another base", func(s State) outcome {
