@@ -23,7 +23,7 @@ func (c *Chain) conclude(s decide.State) {
 		c.miss("%s", condition.Reason)
 		if condition.OfApproval() {
 			approved = false
-			for _, u := range s.Unheeded() {
+			for _, u := range s.Ignored() {
 				c.miss("the %s of %s, %s, is ignored: %s", u.What, u.By, verdict.Stamp(u.At), u.Why)
 			}
 		}

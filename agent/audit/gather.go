@@ -197,9 +197,9 @@ func (c *Chain) addOrders(ctx context.Context, read Reader, pr forge.PullRequest
 		if !comment.ByPerson || !ok && !comment.EditedByAnother() {
 			continue
 		}
-		said := f.Comment(pr, settings.Rights, comment)
-		counted, unclear := verdict.Orders([]verdict.Comment{said}, c.Reviewers), ""
-		for _, u := range verdict.Misunderstood([]verdict.Comment{said}, c.Reviewers, known) {
+		given := f.Comment(pr, settings.Rights, comment)
+		counted, unclear := verdict.Orders([]verdict.Comment{given}, c.Reviewers), ""
+		for _, u := range verdict.Misunderstood([]verdict.Comment{given}, c.Reviewers, known) {
 			unclear = u.Why
 		}
 		switch {

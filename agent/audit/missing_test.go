@@ -169,7 +169,7 @@ func TestOnlyReviewsThatTheAgentsHeedCount(t *testing.T) {
 			w.dismiss(reviews[len(reviews)-1].ID, "No.")
 			w.review(loopback.Judge, approved)
 		}, "walter requests changes since"},
-		"the order to break the glass is gone": {func(w *world) {
+		"the break-glass order is gone": {func(w *world) {
 			broken := later(approved)
 			broken.Lifted = &verdict.Word{By: loopback.Root, At: time.Now(), Why: "It burns.", BrokeGlass: true}
 			w.review(loopback.Judge, broken)
@@ -188,7 +188,7 @@ func TestOnlyReviewsThatTheAgentsHeedCount(t *testing.T) {
 	}
 }
 
-// TestEditedStopStillStops by the decision that heeds it.
+// TestEditedStopStillStops by the decision that follows it.
 func TestEditedStopStillStops(t *testing.T) {
 	t.Parallel()
 	w := start(t)

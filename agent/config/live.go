@@ -59,7 +59,7 @@ const lookEvery = time.Second
 func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 	log := zerolog.Ctx(ctx)
 	path, inForce := l.File().path, l.File().stamp
-	seen, told := inForce, ""
+	seen, logged := inForce, ""
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -81,16 +81,16 @@ func (l *Live) Follow(ctx context.Context, load func() (Config, error)) {
 		if err == nil && l.File().written && !next.written {
 			err = fmt.Errorf("%s is missing or empty; write it again. For the defaults, {} is enough", path)
 		}
-		if err != nil && now+err.Error() == told {
+		if err != nil && now+err.Error() == logged {
 			continue
 		}
 		if err != nil {
 			// The error may lie in another file, which this message names and which is corrected there.
-			told = now + err.Error()
+			logged = now + err.Error()
 			log.Warn().Err(err).Msg("the configuration has changed and cannot be used; the settings from before stay in force until it is corrected")
 			continue
 		}
-		inForce, told = now, ""
+		inForce, logged = now, ""
 		if later := l.swap(next); len(later) > 0 {
 			log.Warn().Strs("later", later).Msg("the configuration has changed; what is named here takes effect when the agent is " +
 				"started again, the rest from now on")

@@ -42,8 +42,8 @@ func (e Entry) end() line   { return line{ID: e.ID, At: e.Ended, End: &e.Outcome
 
 // facts counts the facts in a line; a valid line holds one.
 func (l line) facts() (n int) {
-	for _, said := range []bool{l.Begin != nil, l.Spent != nil, l.End != nil} {
-		if said {
+	for _, set := range []bool{l.Begin != nil, l.Spent != nil, l.End != nil} {
+		if set {
 			n++
 		}
 	}

@@ -75,7 +75,7 @@ type Outcome struct {
 	Counts bool `json:"counts,omitempty"`
 	// Detail says why the act failed. It is cut off at MaxDetail.
 	Detail string `json:"detail,omitempty"`
-	// Permanent means that every retry would fail too.
+	// Permanent means that every retry would fail too. The key is older than the name, and stays: journals contain it.
 	Permanent bool `json:"hopeless,omitempty"`
 	// RetryAfter is the minimum wait before a retry, as requested by the service that refused the act.
 	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`

@@ -191,12 +191,12 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 	if act == nil {
 		return step, nil
 	}
-	ctx, meant := telemetry.Begin(ctx, string(action.Kind), pr.Ref.String(), pr.Head.SHA)
+	ctx, measured := telemetry.Begin(ctx, string(action.Kind), pr.Ref.String(), pr.Head.SHA)
 	if a.Journal == nil {
 		err := act(ctx, &step)
-		meant.End(err)
-		step.Paid = meant.Paid()
-		if usd := meant.Spent().CostUSD; usd > 0 && a.Charge != nil {
+		measured.End(err)
+		step.Paid = measured.Paid()
+		if usd := measured.Spent().CostUSD; usd > 0 && a.Charge != nil {
 			if err := a.Charge(usd); err != nil {
 				zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot add this cost to the day's budget of the agent on this machine")
 			}
@@ -224,13 +224,13 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 	if err != nil {
 		return step, fmt.Errorf("record what is about to be done: %w", err)
 	}
-	booked := a.book(ctx, id, meant)
+	booked := a.book(ctx, id, measured)
 	err = act(ctx, &step)
 	booked()
-	meant.End(err)
-	step.Ended, step.Paid = time.Now(), meant.Paid()
+	measured.End(err)
+	step.Ended, step.Paid = time.Now(), measured.Paid()
 	outcome := journal.Outcome{OK: err == nil,
-		Counts: ctx.Err() == nil && (CountsAsAttempt(err, step) || Overtaken(err) && a.heads.gaveUp(pr, action.Kind)), Spent: meant.Spent()}
+		Counts: ctx.Err() == nil && (CountsAsAttempt(err, step) || Overtaken(err) && a.heads.gaveUp(pr, action.Kind)), Spent: measured.Spent()}
 	if err != nil {
 		outcome.Detail, outcome.Permanent = err.Error(), permanent(err, step)
 		if stopped := (*engine.Error)(nil); errors.As(err, &stopped) {

@@ -178,7 +178,7 @@ func TestOrdersTakeTheRightTo(t *testing.T) {
 	}
 	g.Call(loopback.Judge, http.MethodPost, "issues/1/comments", map[string]any{"body": "/touchstone resume"}, nil)
 	if action := decided(t, g, a, pr); action.Kind != decide.Wait {
-		t.Errorf("an agent's order is heeded: %+v", action)
+		t.Errorf("an agent's order is followed: %+v", action)
 	}
 	g.Call(loopback.Root, http.MethodPost, "issues/1/comments", map[string]any{"body": "/touchstone resume"}, nil)
 	if action := decided(t, g, a, pr); action.Kind != decide.Merge {

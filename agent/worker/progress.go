@@ -19,10 +19,10 @@ const toolEvery = 30 * time.Second
 // the time since the turn began.
 func progress(ctx context.Context) func(engine.Progress) {
 	log := zerolog.Ctx(ctx)
-	tools, told := 0, time.Duration(0)
+	tools, logged := 0, time.Duration(0)
 	return func(p engine.Progress) {
-		if p.Elapsed < told {
-			told = 0 // another turn
+		if p.Elapsed < logged {
+			logged = 0 // another turn
 		}
 		level, text := zerolog.DebugLevel, p.Text
 		switch p.Kind {
@@ -35,12 +35,12 @@ func progress(ctx context.Context) func(engine.Progress) {
 			level, text = zerolog.InfoLevel, p.Waiting()
 		case engine.ProgressTool:
 			tools++
-			if p.Elapsed-told >= toolEvery {
+			if p.Elapsed-logged >= toolEvery {
 				level = zerolog.InfoLevel
 			}
 		}
 		if level == zerolog.InfoLevel {
-			told = p.Elapsed
+			logged = p.Elapsed
 		}
 		log.WithLevel(level).Str("session", string(p.Kind)).Int("tools", tools).Int64("tokens", p.Used.Total()).
 			Stringer("elapsed", p.Elapsed.Round(time.Millisecond)).Msg(text)

@@ -53,7 +53,7 @@ func (a *Agent) warnBlind(ctx context.Context, pr forge.PullRequest, f pull.Fact
 		if may != forge.Unseen {
 			continue
 		}
-		if _, told := a.blind.LoadOrStore(pr.Ref.Repo, true); !told {
+		if _, warned := a.blind.LoadOrStore(pr.Ref.Repo, true); !warned {
 			zerolog.Ctx(ctx).Warn().Str("login", login).Stringer("repo", pr.Ref.Repo).
 				Msg("GitHub does not show what this login may do, so of its orders only /touchstone stop is followed; give the agent's login write " +
 					"access to the repository, which it needs to see others' rights")

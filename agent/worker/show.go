@@ -59,7 +59,7 @@ func (a *Agent) Show(ctx context.Context, pr forge.PullRequest, action decide.Ac
 		return
 	}
 	status := a.status(pr, action)
-	if !a.statuses.news(pr, status, a.Config().Reviewers, a.now()) {
+	if !a.statuses.changes(pr, status, a.Config().Reviewers, a.now()) {
 		return
 	}
 	err := a.Report.Report(ctx, pr.Ref.Repo, pr.Head.SHA, status)
@@ -103,10 +103,10 @@ func (a *Agent) page(pr forge.PullRequest) string {
 	return relay.JoinPath("pulls", pr.Ref.Repo.Owner, pr.Ref.Repo.Name, strconv.Itoa(pr.Ref.Number)).String()
 }
 
-// news reports whether a status differs from the last one of this login on the head, and records it. A status
-// other than success is also news if GitHub shows a success in its place by a login that is no reviewer: a
+// changes reports whether a status differs from the last one of this login on the head, and records it. A status
+// other than success also does if GitHub shows a success in its place by a login that is no reviewer: a
 // rule of the base may require that status. Other statuses of others under the name are ignored.
-func (s *statuses) news(pr forge.PullRequest, status forge.CommitStatus, reviewers []string, now time.Time) bool {
+func (s *statuses) changes(pr forge.PullRequest, status forge.CommitStatus, reviewers []string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.last == nil {
@@ -116,7 +116,7 @@ func (s *statuses) news(pr forge.PullRequest, status forge.CommitStatus, reviewe
 	if head.sha != pr.Head.SHA {
 		head = shown{sha: pr.Head.SHA}
 	}
-	told := head.last.State == status.State && head.last.Description == status.Description
+	same := head.last.State == status.State && head.last.Description == status.Description
 	for _, c := range pr.Statuses {
 		switch {
 		case c.Name != status.Context:
@@ -125,20 +125,20 @@ func (s *statuses) news(pr forge.PullRequest, status forge.CommitStatus, reviewe
 			forged := c.State == forge.CheckSuccess && status.State != forge.CheckSuccess && !verdict.ListsLogin(reviewers, c.By.Login)
 			if forged && head.takenBack < maxTakenBack {
 				head.takenBack++
-				told = false
+				same = false
 			}
 			continue
 		}
 		// Another machine of this login may have written it, or have written something else and be gone.
 		there := c.State == status.State && c.Summary == status.Description
-		told = there || told && now.Sub(c.At) < settling
+		same = there || same && now.Sub(c.At) < settling
 	}
-	news := !told && head.writes < maxShown
-	if head.last = status; news {
+	due := !same && head.writes < maxShown
+	if head.last = status; due {
 		head.writes++
 	}
 	s.last[pr.Ref] = head
-	return news
+	return due
 }
 
 // failed records that the last status was not written and must be written again.

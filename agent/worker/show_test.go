@@ -127,7 +127,7 @@ func TestAHeadIsNotWrittenFullOfStatuses(t *testing.T) {
 	pr.Head.SHA = "abc"
 	written := 0
 	for n := range 10 * maxShown {
-		if s.news(pr, forge.CommitStatus{Context: forge.FixContext, State: forge.CheckPending, Description: fmt.Sprint(n)}, nil, time.Now()) {
+		if s.changes(pr, forge.CommitStatus{Context: forge.FixContext, State: forge.CheckPending, Description: fmt.Sprint(n)}, nil, time.Now()) {
 			written++
 		}
 	}

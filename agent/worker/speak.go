@@ -100,11 +100,11 @@ func (a *Agent) postNotice(ctx context.Context, step *Step) error {
 	if !stands {
 		subject += ":"
 	}
-	said := subject + " " + verdict.Prose(reason)
+	text := subject + " " + verdict.Prose(reason)
 	if step.Action.Topic == decide.Texts { // what to do comes first
-		said = strings.ToUpper(reason[:1]) + verdict.Prose(reason[1:])
+		text = strings.ToUpper(reason[:1]) + verdict.Prose(reason[1:])
 	}
-	body := fmt.Sprintf("%s. %s\n\n%s", said, remedy(step), verdict.WaitingMark(step.Action.SHA, step.Action.Topic))
+	body := fmt.Sprintf("%s. %s\n\n%s", text, remedy(step), verdict.WaitingMark(step.Action.SHA, step.Action.Topic))
 	url, err := a.Caller.Comment(ctx, step.PR.Ref, body)
 	step.URL = url
 	if err == nil && (step.Action.Topic == decide.NoReviewer || step.Action.Topic == decide.Texts) {

@@ -42,7 +42,7 @@ func TestWhatIsSaidDuringAFixIsHeard(t *testing.T) {
 		"it is asked for again": {order(loopback.Person, "/touchstone fix"), ""},
 		"it is stopped":         {order(loopback.Person, "/touchstone stop"), "has stopped the agents"},
 		"it may be stopped":     {order(loopback.Person, "/touchstone stopp"), "gave an order that cannot be followed"},
-		"the glass is broken":   {order(loopback.Root, "/touchstone break-glass it burns"), "a person lets it pass"},
+		"break-glass":           {order(loopback.Root, "/touchstone break-glass it burns"), "a person lets it pass"},
 		"a finding is waived":   {order(loopback.Root, "/touchstone waive "+finding+" it may stay"), "names nothing that a fix could address"},
 		"a finding is disputed": {order(loopback.Person, "/touchstone dispute "+finding+" it is right"), "is disputed"},
 		"it is closed":          {change("state", "closed"), "closed"},

@@ -50,6 +50,7 @@ var authorRules = append(general[:len(general):len(general)],
 		return o.because("it conflicts with " + s.BaseBranch)
 	}},
 	rule{checks, "its checks are green", State.green},
+	// The name is older than the words around it, and stays: `why --format json` prints it.
 	rule{"mended", "no check is known to have failed that has not run again", func(s State) outcome {
 		if !s.clean() || s.green().state != Met {
 			return notApplicable
@@ -194,7 +195,7 @@ func (s State) green() outcome {
 		o := unmet(verdict.TurnCI, s.await(checkPatience, running, "it is approved, and its checks have been running for a day"))
 		return o.because(named(s.Running, "is pending", "are pending", running))
 	case s.Checks == ChecksNone:
-		return unmet(verdict.TurnCI, s.unchecked()).because(s.unheard().Why)
+		return unmet(verdict.TurnCI, s.unchecked()).because(s.noCheck().Why)
 	}
 	return unmet(verdict.TurnCI, s.await(rulePatience, unknown, "it is approved, but the state of its checks is unknown")).because(unknown)
 }

@@ -94,7 +94,7 @@ func TestFollowingTheBaseIsNoRound(t *testing.T) {
 	behind := func(s *State) {
 		s.Mergeable, s.Opinions = MergeableBehind, append(carried(4), says("alice", head, verdict.Approve))
 	}
-	mended := func(s *State) { s.Checks, s.BaseFailed = ChecksFailed, "ci" }
+	rerun := func(s *State) { s.Checks, s.BaseFailed = ChecksFailed, "ci" }
 	fails := func(s *State) { s.BaseFails, s.Now = "ci", noon.Add(time.Hour) }
 	pushed := func(s *State) { *s = asks(); s.Opinions = carried(4) }
 	spent := func(s *State) { s.Budgets.Day, s.Today = 1, 1 }
@@ -111,12 +111,12 @@ func TestFollowingTheBaseIsNoRound(t *testing.T) {
 		"a check failed":          {[]func(*State){behind, spent, func(s *State) { s.Checks = ChecksFailed }}, Escalate, false},
 		"it conflicts":            {[]func(*State){behind, spent, func(s *State) { s.Mergeable = MergeableDirty }}, Escalate, false},
 
-		"the base has mended a check": {[]func(*State){mended}, Fix, true},
-		"and a model is needed":       {[]func(*State){mended, func(s *State) { s.Failed, s.Attempts = Fix, 1 }}, Fix, false},
-		"and it conflicts":            {[]func(*State){mended, func(s *State) { s.Mergeable = MergeableDirty }}, Fix, false},
-		"and it comes from a fork":    {[]func(*State){mended, func(s *State) { s.Fork = true }}, Tell, false},
-		"the base fails as well":      {[]func(*State){mended, fails}, Wait, false},
-		"the base fails for a day":    {[]func(*State){mended, fails, func(s *State) { s.Now = noon.Add(25 * time.Hour) }}, Escalate, false},
+		"a check failed on an older base": {[]func(*State){rerun}, Fix, true},
+		"and a model is needed":           {[]func(*State){rerun, func(s *State) { s.Failed, s.Attempts = Fix, 1 }}, Fix, false},
+		"and it conflicts":                {[]func(*State){rerun, func(s *State) { s.Mergeable = MergeableDirty }}, Fix, false},
+		"and it comes from a fork":        {[]func(*State){rerun, func(s *State) { s.Fork = true }}, Tell, false},
+		"the base fails as well":          {[]func(*State){rerun, fails}, Wait, false},
+		"the base fails for a day":        {[]func(*State){rerun, fails, func(s *State) { s.Now = noon.Add(25 * time.Hour) }}, Escalate, false},
 
 		"its reviewer approved often":   {[]func(*State){pushed}, Review, false},
 		"its reviewer has nothing left": {[]func(*State){pushed, spent}, Review, true},

@@ -30,11 +30,12 @@ type Notice struct {
 // NoCheck is the topic for a head without a report of any check, although checks are required.
 const NoCheck = "checks"
 
-// FailedBefore is the topic for a head on which a check has not run that failed on an earlier head.
+// FailedBefore is the topic for a head on which a check has not run that failed on an earlier head. The
+// author's notices on pull requests contain it, so it does not change.
 const FailedBefore = "unproved"
 
-// unheard is the reason for leaving a head without a passed check to its author.
-func (s State) unheard() Left {
+// noCheck is the reason for leaving a head without a passed check to its author.
+func (s State) noCheck() Left {
 	l := Left{Topic: NoCheck, OneHead: true, Why: "no check has passed on it, and merge.require_checks is on in the agent's configuration"}
 	if s.Unknown != "" {
 		l.Why = fmt.Sprintf("the check %q passed on it, but nothing on %s came from where that comes from, or it comes from the author",
@@ -125,12 +126,12 @@ func (s State) leave(what string, l Left) Action {
 
 // leaveBranch leaves work on a branch to people. The author is told once of each reason.
 func (s State) leaveBranch(reason, why string) Action {
-	said := reason + ", and that is left to its author: " + why
+	text := reason + ", and that is left to its author: " + why
 	topic := map[string]string{objected: "review", conflicting: "conflict", failing: "check", behind: "behind"}[reason]
 	if s.noticed(Left{Topic: topic}) {
-		return s.act(Wait, said)
+		return s.act(Wait, text)
 	}
-	a := s.retry(Tell, said)
+	a := s.retry(Tell, text)
 	a.Topic = topic
 	return a
 }
@@ -172,5 +173,5 @@ func (s State) unchecked() Action {
 	if s.Manual.Why != "" {
 		return s.leave("it is approved", s.Manual)
 	}
-	return s.leave("it is approved", s.unheard())
+	return s.leave("it is approved", s.noCheck())
 }

@@ -97,8 +97,8 @@ func TestReviewerLiftsAHoldOnAPersonsWord(t *testing.T) {
 		{"what is not there, disputed", also(opinions(found(entry("1", verdict.Major))), orders(ordered(verdict.Dispute, "octocat", 1))), Wait,
 			"is reviewed"},
 
-		{"the glass is broken", also(opinions(found(entry("1", verdict.Critical))), orders(ordered(verdict.BreakGlass, "mona", 1))), Lift, ""},
-		{"the glass was broken before", also(opinions(found(entry("1", verdict.Critical))), orders(ordered(verdict.BreakGlass, "mona", -1))),
+		{"break-glass", also(opinions(found(entry("1", verdict.Critical))), orders(ordered(verdict.BreakGlass, "mona", 1))), Lift, ""},
+		{"break-glass before", also(opinions(found(entry("1", verdict.Critical))), orders(ordered(verdict.BreakGlass, "mona", -1))),
 			Wait, ""},
 		{"over a hold", also(also(opinions(heldBy()), called), orders(ordered(verdict.BreakGlass, "mona", 1))), Lift, ""},
 		{"over what nobody could review", also(called, orders(ordered(verdict.BreakGlass, "mona", 1))), Lift, ""},
@@ -152,9 +152,9 @@ func TestAuthorHeedsHolds(t *testing.T) {
 		{"lifted on a word for an older head", opinions(by("mona", older, "APPROVED"), lifted(mona)), Wait, "one is being called"},
 		{"approved, held and not lifted", opinions(func() Opinion { o := lifted(mona); o.Record.Lifted = nil; return o }(), approved), Wait,
 			"about to approve"},
-		{"glass", also(opinions(lifted(glass)), broke), Merge, ""},
-		{"glass, and the comment is gone", opinions(lifted(glass)), Wait, "one is being called"},
-		{"glass of another time", also(opinions(lifted(verdict.Word{By: "mona", At: noon, BrokeGlass: true})), broke), Wait, ""},
+		{"break-glass", also(opinions(lifted(glass)), broke), Merge, ""},
+		{"break-glass, and the comment is gone", opinions(lifted(glass)), Wait, "one is being called"},
+		{"break-glass of another time", also(opinions(lifted(verdict.Word{By: "mona", At: noon, BrokeGlass: true})), broke), Wait, ""},
 		{"waived, and about to be approved", also(opinions(found(entry("0badcafe", verdict.Major))),
 			func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Waive, "mona", 1)} }), Wait, "about to approve"},
 		{"disputed", also(opinions(found(entry("0badcafe", verdict.Major))),
@@ -184,7 +184,7 @@ func TestLiftCarriesTheWord(t *testing.T) {
 	}
 	s.Orders = []verdict.Command{ordered(verdict.BreakGlass, "root", 1)}
 	if w := Next(s).Record.Lifted; *w != (verdict.Word{By: "root", At: noon.Add(1), Why: "because", BrokeGlass: true}) {
-		t.Errorf("the glass was broken by %+v", w)
+		t.Errorf("break-glass was ordered by %+v", w)
 	}
 	s = asks()
 	s.Opinions, s.Orders = []Opinion{found(entry("0badcafe", verdict.Major))}, []verdict.Command{ordered(verdict.Waive, "mona", 1)}

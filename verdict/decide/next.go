@@ -309,8 +309,8 @@ func (s State) over(k Kind, rounds int, allowed limit) (why string, tomorrow boo
 func (s State) needsNoModel(k Kind) bool {
 	if k == Fix {
 		old := s.Mergeable == MergeableBehind && s.Checks == ChecksGreen
-		mended := s.Mergeable != MergeableDirty && s.Checks == ChecksFailed && s.BaseFailed != ""
-		return s.stance() == approves && (old || mended)
+		rerun := s.Mergeable != MergeableDirty && s.Checks == ChecksFailed && s.BaseFailed != ""
+		return s.stance() == approves && (old || rerun)
 	}
 	var latest *Opinion
 	for i, o := range s.Opinions {

@@ -141,7 +141,7 @@ func TestRequestedChangesAreFixedWithinTheirRounds(t *testing.T) {
 		{"edited, and another is ordered", func(s *State) {
 			s.Opinions[0].Edited, s.Orders = true, []verdict.Command{{Verb: verdict.AskReview, ID: 7, By: "mona", At: noon.Add(time.Minute)}}
 		}, Wait, "mona asks for a review"},
-		{"the order was heeded", func(s *State) {
+		{"the order was followed", func(s *State) {
 			s.Opinions, s.Orders = []Opinion{vague()}, []verdict.Command{{Verb: verdict.AskReview, ID: 7, By: "mona", At: noon.Add(-time.Minute)}}
 			s.Opinions[0].Record.LastComment = 7
 		}, Escalate, "names nothing"},

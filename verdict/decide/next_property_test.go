@@ -395,7 +395,7 @@ func sameWord(a, b *verdict.Word) bool {
 }
 
 // spoke reports whether a person's word is there for what a reviewer says before an index: the
-// order that broke the glass, or an approval of this very head that came after what it lets pass,
+// break-glass order, or an approval of this very head that came after what it lets pass,
 // of somebody who wrote none of it, and was not taken back. Neither is older than the base.
 func spoke(s State, w verdict.Word, reviewer string, before int) bool {
 	ofThisBase := func(at time.Time) bool { return s.BaseReplaced.IsZero() || at.After(s.BaseReplaced) }

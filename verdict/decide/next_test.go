@@ -138,7 +138,7 @@ func TestReviewerReviewsWhatItIsAskedFor(t *testing.T) {
 		{"twice for each of two bases, as people ordered", func(s *State) {
 			s.Opinions = []Opinion{inRound(1, "main", verdict.Approve), inRound(2, "main", verdict.Approve), inRound(3, "release", verdict.Approve)}
 		}, Review, ""},
-		{"then let pass by a broken glass", func(s *State) {
+		{"then let pass by break-glass", func(s *State) {
 			s.CalledAt = noon
 			s.Orders = []verdict.Command{{ID: 1, Verb: verdict.BreakGlass, By: "mona", At: noon.Add(time.Minute)}}
 			passed := inRound(1, "main", verdict.Approve)

@@ -221,7 +221,7 @@ func newer(a, b *verdict.Record) *verdict.Record {
 }
 
 // unaware reports whether a review was begun without knowledge of another record of its login, or of none: its round
-// is not a later one. A slower machine can still post it. An order to break the glass needs no knowledge of a review.
+// is not a later one. A slower machine can still post it. A break-glass order needs no knowledge of a review.
 func (o Opinion) unaware(other *verdict.Record) bool {
 	if other == nil || o.void() || o.Record.Lifted != nil && o.Record.Lifted.BrokeGlass {
 		return false

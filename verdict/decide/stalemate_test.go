@@ -82,7 +82,7 @@ func TestAConflictIsResolvedBeforeItsReviewerSpeaks(t *testing.T) {
 			At: noon.Add(1)})
 	})
 	runNext(t, ready, []nextCase{
-		{"the glass is broken", glass, Fix, conflicting},
+		{"break-glass", glass, Fix, conflicting},
 		{"a finding is waived", waived, Fix, conflicting},
 		{"a hold is approved", approved, Fix, conflicting},
 		{"a finding is disputed", conflict(func(s *State) {
@@ -98,11 +98,11 @@ func TestAConflictIsResolvedBeforeItsReviewerSpeaks(t *testing.T) {
 		return func(s *State) { change(s); s.NeedsHuman, s.CalledAt = true, noon.Add(-time.Minute) }
 	}
 	runNext(t, asks, []nextCase{
-		{"the glass is broken", glass, Wait, "once that is merged in"},
-		{"the glass is broken behind a label", labelled(glass), Release, "it conflicts with main, which is merged into it first"},
+		{"break-glass", glass, Wait, "once that is merged in"},
+		{"break-glass behind a label", labelled(glass), Release, "it conflicts with main, which is merged into it first"},
 		{"a finding is waived behind a label", labelled(waived), Release, "which is merged into it first"},
 		{"a hold is approved behind a label", labelled(approved), Release, "which is merged into it first"},
-		{"the glass is broken, and a person put the label on", func(s *State) { labelled(glass)(s); s.CalledAt = time.Time{} }, Wait,
+		{"break-glass, and a person put the label on", func(s *State) { labelled(glass)(s); s.CalledAt = time.Time{} }, Wait,
 			"waits for a person"},
 	})
 }

@@ -56,7 +56,7 @@ func (s State) lifted(i int) (*verdict.Word, bool) {
 	if i >= 0 && s.approved(i) {
 		return nil, false
 	}
-	if word, ok := s.glass(i); ok || i < 0 {
+	if word, ok := s.breakGlass(i); ok || i < 0 {
 		return word, ok
 	}
 	r := s.Opinions[i].Record
@@ -95,10 +95,10 @@ func (s State) approval(i int, word *verdict.Word) *verdict.Record {
 	return &r
 }
 
-// glass is the order to let this head pass as it is. It only counts as an answer: to the review of the head
+// breakGlass is the order to let this head pass as it is. It only counts as an answer: to the review of the head
 // at an index, or to a call for a person. Otherwise it could be meant for another head or base, or not know
 // of a later finding.
-func (s State) glass(i int) (*verdict.Word, bool) {
+func (s State) breakGlass(i int) (*verdict.Word, bool) {
 	c, ok := verdict.LastOrder(s.Orders, verdict.BreakGlass)
 	if !ok || !s.answers(c, i) {
 		return nil, false
@@ -120,7 +120,7 @@ func (s State) answers(c verdict.Command, i int) bool {
 func (s State) approvals(seen int) []verdict.Word {
 	var all []verdict.Word
 	for i, o := range s.Opinions {
-		if s.unheeded(i, seen) == "" && !s.replaced(i) {
+		if s.ignored(i, seen) == "" && !s.replaced(i) {
 			all = append(all, verdict.Word{By: o.By, At: o.At})
 		}
 	}
@@ -159,8 +159,8 @@ func (s State) expired(r verdict.Record) bool {
 	return slices.ContainsFunc(r.Ledger, func(e verdict.Entry) bool { return e.Severity.Blocks() && e.WaivedBefore(s.BaseReplaced) })
 }
 
-// Unheeded is a person's approval or order that does not count.
-type Unheeded struct {
+// Ignored is a person's approval or order that does not count.
+type Ignored struct {
 	// By is the person. What is an approval, or an order's verb.
 	By, What string
 	At       time.Time
@@ -168,12 +168,12 @@ type Unheeded struct {
 	Why string
 }
 
-// Unheeded are the approvals of this head, and the orders to let something pass, that do not count although
+// Ignored are the approvals of this head, and the orders to let something pass, that do not count although
 // something waits for such a word, oldest first.
-func (s State) Unheeded() []Unheeded {
-	var all []Unheeded
+func (s State) Ignored() []Ignored {
+	var all []Ignored
 	add := func(by, what string, at time.Time, why string) {
-		u := Unheeded{By: by, What: what, At: at, Why: why}
+		u := Ignored{By: by, What: what, At: at, Why: why}
 		if why != "" && !slices.Contains(all, u) {
 			all = append(all, u)
 		}
@@ -185,14 +185,14 @@ func (s State) Unheeded() []Unheeded {
 		}
 		for i, o := range s.Opinions {
 			if len(s.Opinions[w.index].Record.Holds) > 0 && o.State == "APPROVED" && o.SHA == s.Head && !s.isAgent(o) && !s.replaced(i) {
-				add(o.By, "approval", o.At, s.unheeded(i, s.seen(w.index)))
+				add(o.By, "approval", o.At, s.ignored(i, s.seen(w.index)))
 			}
 		}
 		for _, c := range s.Orders {
-			add(c.By, string(c.Verb), c.At, s.unheededOrder(c, w.index))
+			add(c.By, string(c.Verb), c.At, s.ignoredOrder(c, w.index))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Unheeded) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(all, func(a, b Ignored) int { return a.At.Compare(b.At) })
 	return all
 }
 
@@ -210,9 +210,9 @@ func (s State) isAgent(o Opinion) bool {
 	return o.Record != nil || o.Doubt != "" || verdict.SameLogin(o.By, s.Self) || s.trusts(o.By)
 }
 
-// unheeded says, as a sentence fragment, why the review at an index does not lift the holds of the review at
+// ignored says, as a sentence fragment, why the review at an index does not lift the holds of the review at
 // seen; "" if it does.
-func (s State) unheeded(i, seen int) string {
+func (s State) ignored(i, seen int) string {
 	o := s.Opinions[i]
 	switch {
 	case o.State != "APPROVED" || o.SHA != s.Head:
@@ -240,9 +240,9 @@ func (s State) replaced(i int) bool {
 	})
 }
 
-// unheededOrder says, as a sentence fragment, why an order to let something pass does not count for the
+// ignoredOrder says, as a sentence fragment, why an order to let something pass does not count for the
 // review at an index; "" if it counts, or is another order.
-func (s State) unheededOrder(c verdict.Command, i int) string {
+func (s State) ignoredOrder(c verdict.Command, i int) string {
 	stands := slices.ContainsFunc(s.withOrders(*s.Opinions[i].Record), func(e verdict.Entry) bool { return e.ID == c.Finding && e.Stands() })
 	switch {
 	case c.Verb != verdict.BreakGlass && (c.Verb != verdict.Waive || !stands):

@@ -26,27 +26,28 @@ func TestWordsHoldForTheHeadAndBaseThatTheyWereGivenFor(t *testing.T) {
 	forced := func(sha string, after time.Duration) func(*State) {
 		return func(s *State) { s.Forced = Replacement{At: noon.Add(after), SHA: sha} }
 	}
+	unsafe := opinions(found(entry("1", verdict.Critical)))
 	glass := orders(ordered(verdict.BreakGlass, "mona", time.Hour))
 	approves := by("mona", head, "APPROVED")
 	waived := found(verdict.Entry{ID: "0badcafe", Status: verdict.Waived, Severity: verdict.Major,
 		Said: &verdict.Said{By: "mona", At: noon.Add(time.Hour)}})
 	waived.State, waived.Record.Verdict = "APPROVED", verdict.Approve
 	runNext(t, asks, []nextCase{
-		{"glass", also(opinions(found(entry("1", verdict.Critical))), glass), Lift, ""},
-		{"glass, and then another base", also(opinions(found(entry("1", verdict.Critical))), glass, replaced(2*time.Hour)), Wait, "is reviewed"},
-		{"glass in the second in which the base is replaced", also(opinions(found(entry("1", verdict.Critical))), glass, replaced(time.Hour)),
+		{"break-glass", also(unsafe, glass), Lift, ""},
+		{"break-glass, and then another base", also(unsafe, glass, replaced(2*time.Hour)), Wait, "is reviewed"},
+		{"break-glass in the second in which the base is replaced", also(unsafe, glass, replaced(time.Hour)),
 			Wait, "is reviewed"},
-		{"glass for the base that came before", also(opinions(found(entry("1", verdict.Critical))), glass, replaced(30*time.Minute)), Lift, ""},
-		{"glass over what nobody could review, and then another base", also(called, glass, replaced(2*time.Hour)), Wait, "waits for a person"},
-		{"glass, and then a push by force to another head and back",
-			also(opinions(found(entry("1", verdict.Critical))), glass, forced(head, 2*time.Hour)), Wait, "is reviewed"},
-		{"glass for another head, to which an ordinary push led back",
-			also(opinions(found(entry("1", verdict.Critical))), glass, forced(older, time.Minute)), Wait, "is reviewed"},
-		{"glass for a head that an ordinary push led to, as an agent found",
-			also(opinions(found(entry("1", verdict.Critical))), glass, forced(older, -time.Minute)), Lift, ""},
-		{"glass for a head that was pushed by force", also(opinions(found(entry("1", verdict.Critical))), glass, forced(head, -time.Minute)),
+		{"break-glass for the base that came before", also(unsafe, glass, replaced(30*time.Minute)), Lift, ""},
+		{"break-glass unreviewed, and then another base", also(called, glass, replaced(2*time.Hour)), Wait, "waits for a person"},
+		{"break-glass, and then a push by force to another head and back",
+			also(unsafe, glass, forced(head, 2*time.Hour)), Wait, "is reviewed"},
+		{"break-glass for another head, to which an ordinary push led back",
+			also(unsafe, glass, forced(older, time.Minute)), Wait, "is reviewed"},
+		{"break-glass for a head that an ordinary push led to, as an agent found",
+			also(unsafe, glass, forced(older, -time.Minute)), Lift, ""},
+		{"break-glass for a head that was pushed by force", also(unsafe, glass, forced(head, -time.Minute)),
 			Lift, ""},
-		{"glass before the review was there", also(opinions(found(entry("1", verdict.Critical))),
+		{"break-glass before the review was there", also(unsafe,
 			orders(ordered(verdict.BreakGlass, "mona", -time.Minute))), Wait, "is reviewed"},
 		{"an approval, and then another base", also(opinions(heldBy(), approves), called, replaced(2*time.Minute)), Wait, "waits for a person"},
 		{"an approval for the base that came before", also(opinions(heldBy(), approves), called, replaced(time.Second)), Lift, ""},
@@ -65,8 +66,8 @@ func TestWordsHoldForTheHeadAndBaseThatTheyWereGivenFor(t *testing.T) {
 		{"approved on a word, and then another base", also(opinions(heldBy(), approves, lifted(word)), replaced(2*time.Minute)), Wait,
 			"only a person"},
 		{"approved on a word from before the review", opinions(approves, heldBy(), lifted(word)), Wait, "only a person"},
-		{"approved on the glass", also(opinions(lifted(broken)), glass), Merge, ""},
-		{"approved on the glass, and then another base", also(opinions(lifted(broken)), glass, replaced(2*time.Hour)), Wait, "only a person"},
+		{"approved by break-glass", also(opinions(lifted(broken)), glass), Merge, ""},
+		{"approved by break-glass, and then another base", also(opinions(lifted(broken)), glass, replaced(2*time.Hour)), Wait, "only a person"},
 		{"approved on a waiver, and then another base", also(opinions(waived), replaced(2*time.Hour)), Wait, "about to judge it again"},
 	})
 }
@@ -79,7 +80,7 @@ func TestWordsThatDoNotCountAreNamed(t *testing.T) {
 	s.Opinions = []Opinion{before, heldBy(entry("0badcafe", verdict.Minor)), wrote, by("root", head, "APPROVED")}
 	s.Orders = []verdict.Command{ordered(verdict.Waive, "mona", -time.Minute)}
 	var got []string
-	for _, u := range s.Unheeded() {
+	for _, u := range s.Ignored() {
 		got = append(got, u.By+" "+u.What+": "+u.Why)
 	}
 	want := []string{
@@ -91,13 +92,13 @@ func TestWordsThatDoNotCountAreNamed(t *testing.T) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}
 	s.BaseReplaced = noon.Add(2 * time.Hour)
-	for _, u := range s.Unheeded() {
+	for _, u := range s.Ignored() {
 		if u.By != "hubot" && u.Why != "it was given before the base was replaced" {
 			t.Errorf("with another base: %+v", u)
 		}
 	}
 	s.Opinions = []Opinion{says("alice", head, verdict.Approve), by("mona", head, "APPROVED")}
-	if got := s.Unheeded(); len(got) > 0 {
+	if got := s.Ignored(); len(got) > 0 {
 		t.Errorf("where nothing waits for a word: %+v", got)
 	}
 }
