@@ -16,7 +16,7 @@ func newWhy(s *cli.Settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "why PR",
 		Short: "Show why a pull request was merged, or why it was not",
-		Long: `why collects the evidence on one pull request from GitHub alone, so its result
+		Long: `why reports on one pull request from GitHub alone, so its result
 is the same on any machine: every commit, every review with its verdict,
 guidelines and cost, what became of each finding, who waived, lifted or ordered
 what, the checks, and what blocks the merge, or was missing at the merge.

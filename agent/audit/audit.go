@@ -15,7 +15,7 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// Chain is the evidence on one pull request. Other programs read its JSON: names do not change, new ones may
+// Chain is the report on one pull request. Other programs read its JSON: names do not change, new ones may
 // be added.
 type Chain struct {
 	PullRequest string    `json:"pull_request"` // owner/name#number
@@ -27,7 +27,7 @@ type Chain struct {
 	Head        string    `json:"head"`
 	Base        string    `json:"base"` // tip of the base branch now; empty if the branch is gone
 	BaseBranch  string    `json:"base_branch"`
-	// Merge is the evidence for the merge.
+	// Merge says what the merge rested on.
 	Merge *verdict.Merge `json:"merge,omitempty"`
 
 	// Approved is the number of the round that approved the head, or zero.

@@ -33,7 +33,7 @@ type Settings struct {
 	State func(ctx context.Context, pr forge.PullRequest) (decide.State, error)
 }
 
-// Gather collects the evidence on a pull request.
+// Gather collects what GitHub records of a pull request.
 func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) (Chain, error) {
 	pr, err := read.PullRequest(ctx, ref)
 	if err != nil {
@@ -119,7 +119,7 @@ func (c *Chain) addCommits(pr forge.PullRequest, commits []forge.Commit, book *t
 	}
 }
 
-// addIncidents lists the incidents and warns of lost evidence: a reviewed commit that was replaced by a force
+// addIncidents lists the incidents and warns of lost traces: a reviewed commit that was replaced by a force
 // push, a deleted comment.
 func (c *Chain) addIncidents(incidents []forge.Incident) {
 	for _, in := range incidents {

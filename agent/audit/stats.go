@@ -107,7 +107,7 @@ func (s *Stats) finish() {
 // over reports whether a pull request was closed before the period: later comments on it are no work on it.
 func over(p forge.Past, since time.Time) bool { return p.ClosedAt != nil && p.ClosedAt.Before(since) }
 
-// chainOf returns the evidence in the reviews of a pull request.
+// chainOf returns the report on the reviews of a pull request alone.
 func chainOf(p forge.Past, reviewers []string) *Chain {
 	c := &Chain{Reviewers: reviewers}
 	c.addReviews(forge.PullRequest{Author: p.Author, Reviews: p.Reviews}, nil)

@@ -13,7 +13,7 @@ import (
 	"touchstone/verdict"
 )
 
-// Write writes the evidence for people to read.
+// Write writes the report for people to read.
 func (c Chain) Write(to io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n%s\nby %s, opened %s, into %s\n", c.PullRequest, plain(c.Title), c.URL, c.Author, verdict.Stamp(c.CreatedAt),
@@ -60,7 +60,7 @@ func (c Chain) writeConclusion(b *strings.Builder) {
 	}
 }
 
-// proofs writes the evidence of a merge or of an approval.
+// proofs writes the reasons for a merge or of an approval.
 func proofs(b *strings.Builder, all []verdict.Proof) {
 	for i, p := range all {
 		if p.Lacks && !all[i-1].Lacks {

@@ -37,7 +37,7 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		Requested: cfg.Review == config.ReviewAll ||
 			slices.ContainsFunc(pr.Requested, func(login string) bool { return verdict.ListsLogin(reviewers, login) }),
 		NeedsHuman:    Labelled(pr, cfg.Labels.NeedsHuman),
-		Held:          Labelled(pr, cfg.Labels.Hold),
+		HoldLabel:     Labelled(pr, cfg.Labels.Hold),
 		LabelledAt:    pr.LabelledAt(cfg.Labels.NeedsHuman),
 		EscalatedAt:   escalatedAt(pr, cfg.Labels.NeedsHuman),
 		CalledAt:      CalledAt(pr, cfg.Labels.NeedsHuman, f.Rebased),

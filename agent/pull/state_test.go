@@ -83,7 +83,7 @@ func TestStateCarriesLabelsAndHistory(t *testing.T) {
 	}, decide.Author, config.Default(), Facts{
 		Manual: decide.Left{Why: "by hand"}, Past: decide.History{Attempts: 2, RetryIn: time.Minute},
 	})
-	if !s.NeedsHuman || !s.Held || s.Attempts != 2 || s.RetryIn != time.Minute || s.Manual.Why != "by hand" || !s.RequireChecks ||
+	if !s.NeedsHuman || !s.HoldLabel || s.Attempts != 2 || s.RetryIn != time.Minute || s.Manual.Why != "by hand" || !s.RequireChecks ||
 		s.MaxRounds != 15 {
 		t.Errorf("the state is %+v", s)
 	}

@@ -48,7 +48,7 @@ type session struct {
 	counted journal.Spent
 }
 
-// Ask holds a turn and counts it, also if it fails.
+// Ask runs a turn and counts it, also if it fails.
 func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error) {
 	ctx, span := tracer.Start(ctx, strings.TrimSpace("chat "+s.asked), trace.WithSpanKind(trace.SpanKindClient))
 	s.turnCtx, s.worked = ctx, false

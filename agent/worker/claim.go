@@ -37,7 +37,7 @@ func (a *Agent) machine() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// elsewhere is until when another machine holds the session on the head, according to the last status; zero
+// elsewhere is until when another machine has claimed the session on the head, according to the last status; zero
 // if none does.
 func (a *Agent) elsewhere(pr forge.PullRequest) (until time.Time) {
 	own := a.machine()
@@ -94,7 +94,7 @@ func (a *Agent) claim(ctx context.Context, pr forge.PullRequest, action decide.A
 		zerolog.Ctx(ctx).Debug().Err(err).Msg("cannot tell other machines of this login that this one is working on it")
 	}
 	if err == nil && mark != "" && mark != own {
-		// The latest status shows who holds the session.
+		// The latest status shows who has claimed the session.
 		if err := write(mark); err != nil {
 			zerolog.Ctx(ctx).Debug().Err(err).Msg("cannot show that another machine of this login is working on it")
 		}

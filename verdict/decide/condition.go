@@ -74,8 +74,8 @@ func Conditions(s State) []Condition {
 		switch {
 		case o.state == Unmet && !decided:
 			decided = true
-			if g, ok := s.guarded(o); ok {
-				all = append(all, Condition{Name: g.name, State: Unmet, Turn: g.turn, Reason: g.act.Reason})
+			if f, ok := s.forbidden(o); ok {
+				all = append(all, Condition{Name: f.name, State: Unmet, Turn: f.turn, Reason: f.act.Reason})
 			} else if o.act.Kind == Escalate {
 				c.Reason = o.act.Reason
 			}
@@ -97,8 +97,8 @@ func Next(s State) Action {
 			continue
 		}
 		name := r.name
-		if g, ok := s.guarded(o); ok {
-			name, o = g.name, g.outcome
+		if f, ok := s.forbidden(o); ok {
+			name, o = f.name, f.outcome
 		}
 		a, left := s.leaveToAnother(o.act)
 		a.Condition, a.Turn = name, o.turn
@@ -203,22 +203,22 @@ var (
 	}}
 )
 
-// guarded is a condition that only forbids certain acts, for instance to merge what was not read completely.
+// forbidding is a condition that only forbids certain acts, for instance to merge what was not read completely.
 // It is unmet if the agent would do such an act about another condition, and stands before that one.
-type guarded struct {
+type forbidding struct {
 	name string
 	outcome
 }
 
-// guarded is the last guard that forbids what the agent would do about an unmet condition. Result ok is false
+// forbidden is the last condition that forbids what the agent would do about an unmet condition. Result ok is false
 // if none does.
-func (s State) guarded(o outcome) (g guarded, ok bool) {
+func (s State) forbidden(o outcome) (f forbidding, ok bool) {
 	before := func(name string, turn verdict.Turn, a Action) {
-		g, ok = guarded{name, unmet(turn, a)}, true
-		o = g.outcome
+		f, ok = forbidding{name, unmet(turn, a)}, true
+		o = f.outcome
 	}
 	if !s.Open || !s.known() {
-		return g, false
+		return f, false
 	}
 	if a, unmergeable := s.unreviewable(o.act); unmergeable {
 		turn := verdict.TurnAuthor
@@ -234,7 +234,7 @@ func (s State) guarded(o outcome) (g guarded, ok bool) {
 	if s.Unread != "" && slices.Contains([]Kind{Review, Lift, Fix, Apply, Merge, Tell}, o.act.Kind) {
 		before("read whole", verdict.TurnPerson, s.unreadable())
 	}
-	return g, ok
+	return f, ok
 }
 
 func (s State) known() bool { return s.Self != "" && s.Author != "" && s.Head != "" }
