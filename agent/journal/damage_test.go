@@ -19,7 +19,7 @@ func TestDamageOfTheJournalStopsNobody(t *testing.T) {
 	}
 	id, err := j.Begin(Entry{Ref: "acme/app#1", SHA: "aaa", Act: "review"})
 	if err == nil {
-		err = j.Spend(id, Spent{CostUSD: 1.25})
+		err = j.Update(id, Account{CostUSD: 1.25})
 	}
 	if err == nil {
 		err = j.End(id, Outcome{OK: true, Detail: "done"})

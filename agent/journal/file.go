@@ -28,13 +28,13 @@ const (
 	maxLine = 6*MaxDetail + 6*3*maxField + 1<<10
 )
 
-// line is one line of the file: the start of an act, what it has spent so far, or its end.
+// line is one line of the file: the start of an act, its account so far, or its end.
 type line struct {
-	ID    ID        `json:"id"`
-	At    time.Time `json:"at"`
-	Begin *Entry    `json:"begin,omitempty"`
-	Spent *Spent    `json:"spent,omitempty"`
-	End   *Outcome  `json:"end,omitempty"`
+	ID      ID        `json:"id"`
+	At      time.Time `json:"at"`
+	Begin   *Entry    `json:"begin,omitempty"`
+	Account *Account  `json:"spent,omitempty"`
+	End     *Outcome  `json:"end,omitempty"`
 }
 
 func (e Entry) begin() line { return line{ID: e.ID, At: e.Begun, Begin: &e} }
@@ -42,7 +42,7 @@ func (e Entry) end() line   { return line{ID: e.ID, At: e.Ended, End: &e.Outcome
 
 // facts counts the facts in a line; a valid line holds one.
 func (l line) facts() (n int) {
-	for _, set := range []bool{l.Begin != nil, l.Spent != nil, l.End != nil} {
+	for _, set := range []bool{l.Begin != nil, l.Account != nil, l.End != nil} {
 		if set {
 			n++
 		}
@@ -130,8 +130,8 @@ func (l line) apply(entries []Entry) []Entry {
 		entry := find(entries, l.ID)
 		switch {
 		case entry == nil || !entry.Ended.IsZero():
-		case l.Spent != nil:
-			entry.Outcome.Spent = *l.Spent
+		case l.Account != nil:
+			entry.Outcome.Account = *l.Account
 		default:
 			entry.Ended, entry.Outcome = l.At, *l.End
 		}
@@ -177,7 +177,7 @@ func (j *Journal) compact() error {
 		}
 		rest := e.end()
 		if e.Ended.IsZero() {
-			rest = line{ID: e.ID, At: e.Begun, Spent: &e.Outcome.Spent}
+			rest = line{ID: e.ID, At: e.Begun, Account: &e.Outcome.Account}
 		}
 		if err := encoder.Encode(rest); err != nil {
 			return err
@@ -235,7 +235,7 @@ func (j *Journal) forget() {
 		return
 	}
 	idle := func(e Entry) bool {
-		return e.Paid && !e.Outcome.OK && !e.Outcome.Counts && e.Outcome.Spent.CostUSD == 0
+		return e.Paid && !e.Outcome.OK && !e.Outcome.Counts && e.Outcome.Account.CostUSD == 0
 	}
 	anything := func(Entry) bool { return true }
 	for _, goes := range []func(Entry) bool{idle, anything} {

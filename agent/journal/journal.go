@@ -79,8 +79,8 @@ type Outcome struct {
 	Permanent bool `json:"hopeless,omitempty"`
 	// RetryAfter is the minimum wait before a retry, as requested by the service that refused the act.
 	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
-	// Spent is the cost of the act's model runs, including failed ones.
-	Spent Spent `json:"spent,omitzero"`
+	// Account is of the act's turns, including failed ones.
+	Account Account `json:"spent,omitzero"`
 }
 
 // Journal is an open journal. Its methods are safe for concurrent use.
@@ -133,7 +133,7 @@ func Open(dir string) (_ *Journal, err error) {
 		e := &j.entries[i]
 		j.next = e.ID + 1
 		if e.Ended.IsZero() {
-			e.Ended, e.Outcome = j.now(), Outcome{Detail: interrupted, Counts: e.Paid, Spent: e.Outcome.Spent}
+			e.Ended, e.Outcome = j.now(), Outcome{Detail: interrupted, Counts: e.Paid, Account: e.Outcome.Account}
 		}
 	}
 	j.forget()
@@ -179,18 +179,18 @@ func (j *Journal) End(id ID, outcome Outcome) error {
 	return j.append(ended.end())
 }
 
-// Spend records what a running act has spent so far, so that the cost is not lost when the process ends.
-func (j *Journal) Spend(id ID, spent Spent) error {
+// Update records the account of a running act so far, so that the cost is not lost when the process ends.
+func (j *Journal) Update(id ID, account Account) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	entry := find(j.entries, id)
 	if entry == nil || !entry.Ended.IsZero() {
-		return fmt.Errorf("record what act %d spent: it is not under way", id)
+		return fmt.Errorf("record what act %d took: it is not under way", id)
 	}
-	if err := j.append(line{ID: id, At: j.now(), Spent: &spent}); err != nil {
+	if err := j.append(line{ID: id, At: j.now(), Account: &account}); err != nil {
 		return err
 	}
-	entry.Outcome.Spent = spent
+	entry.Outcome.Account = account
 	return nil
 }
 
@@ -261,7 +261,7 @@ func (e Entry) String() string {
 	default:
 		came = "failed: " + strings.Join(strings.Fields(e.Outcome.Detail), " ")
 	}
-	if s := e.Outcome.Spent; s.Runs > 0 {
+	if s := e.Outcome.Account; s.Turns > 0 {
 		came += fmt.Sprintf(" (%s, %d tokens in, %d out, $%.2f)", s.Model, s.Usage.Prompt(), s.Usage.Output, s.CostUSD)
 	}
 	return fmt.Sprintf("%s %s %s %.7s: %s", e.Begun.Local().Format(time.DateTime), e.Act, e.Ref, e.SHA, came)

@@ -102,17 +102,17 @@ func TestWhatACutOffActSpentIsRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, cost := range []float64{0.5, 1.25} {
-		if err := j.Spend(cut, Spent{Runs: 1, CostUSD: cost}); err != nil {
+		if err := j.Update(cut, Account{Turns: 1, CostUSD: cost}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if seen := read(t, dir); seen[0].Outcome.Spent.CostUSD != 1.25 || !seen[0].Ended.IsZero() {
+	if seen := read(t, dir); seen[0].Outcome.Account.CostUSD != 1.25 || !seen[0].Ended.IsZero() {
 		t.Errorf("while it goes on, somebody else sees %+v", seen[0])
 	}
 	shut(t, j)
 	for range 2 { // what is compacted says the same
 		j = open(t, dir)
-		if e := j.entries[0]; e.Ended.IsZero() || e.Outcome.Spent.CostUSD != 1.25 {
+		if e := j.entries[0]; e.Ended.IsZero() || e.Outcome.Account.CostUSD != 1.25 {
 			t.Errorf("opened again, the journal has %+v", e)
 		}
 		if n, _ := j.Attempts("acme/app#1", "aaa", time.Time{}); n != 1 {
@@ -121,17 +121,17 @@ func TestWhatACutOffActSpentIsRemembered(t *testing.T) {
 		shut(t, j)
 	}
 	j = open(t, dir)
-	if err := j.Spend(cut, Spent{}); err == nil {
+	if err := j.Update(cut, Account{}); err == nil {
 		t.Error("an act that has ended goes on spending")
 	}
 	going := begin(t, j, "acme/app#1", "aaa", "fix")
-	if err := j.Spend(going, Spent{CostUSD: 2}); err != nil {
+	if err := j.Update(going, Account{CostUSD: 2}); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.compact(); err != nil {
 		t.Fatal(err)
 	}
-	if seen := read(t, dir); seen[1].Outcome.Spent.CostUSD != 2 || !seen[1].Ended.IsZero() {
+	if seen := read(t, dir); seen[1].Outcome.Account.CostUSD != 2 || !seen[1].Ended.IsZero() {
 		t.Errorf("compacted while an act goes on, the journal says %+v", seen[1])
 	}
 }
@@ -341,14 +341,14 @@ func TestAnOutagePushesNothingOut(t *testing.T) {
 	j := open(t, t.TempDir())
 	j.kept = 10
 	for range 3 {
-		end(t, j, begin(t, j, "acme/app#1", "aaa", "review"), Outcome{Counts: true, Spent: Spent{Runs: 1, CostUSD: 2}})
+		end(t, j, begin(t, j, "acme/app#1", "aaa", "review"), Outcome{Counts: true, Account: Account{Turns: 1, CostUSD: 2}})
 	}
 	for range 100 {
 		id, err := j.Begin(Entry{Ref: "acme/app#2", SHA: "bbb", Act: "review", Paid: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		end(t, j, id, Outcome{Detail: "overloaded", Spent: Spent{Runs: 1, Duration: 20 * time.Second}})
+		end(t, j, id, Outcome{Detail: "overloaded", Account: Account{Turns: 1, Duration: 20 * time.Second}})
 	}
 	if n, _ := j.Attempts("acme/app#1", "aaa", time.Time{}); n != 3 || len(j.entries) > 2*j.kept {
 		t.Errorf("%d attempts are left, in %d entries", n, len(j.entries))

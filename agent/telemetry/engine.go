@@ -45,7 +45,7 @@ type session struct {
 	// worked says that the model wrote something or called a tool in it.
 	worked bool
 	// counted is what the turns that have ended took.
-	counted journal.Spent
+	counted journal.Account
 }
 
 // Ask runs a turn and counts it, also if it fails.
@@ -54,8 +54,8 @@ func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error)
 	s.turnCtx, s.worked = ctx, false
 	result, err := s.Session.Ask(ctx, prompt)
 	s.toolEnded()
-	turn := journal.Spent{
-		Runs: 1, Retries: result.Retries, Usage: result.Usage, CostUSD: result.CostUSD, Duration: result.Duration, FirstByte: result.FirstByte,
+	turn := journal.Account{
+		Turns: 1, Retries: result.Retries, Usage: result.Usage, CostUSD: result.CostUSD, Duration: result.Duration, FirstByte: result.FirstByte,
 		Engine: cmp.Or(result.Engine, s.engine), Model: bounded(cmp.Or(result.Model, s.asked)),
 	}
 	s.counted.Add(turn)
@@ -70,7 +70,7 @@ func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error)
 
 // described gives a turn the names of https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/, as far as it
 // has some. The input there includes what the cache held.
-func described(turn journal.Spent, role string) []attribute.KeyValue {
+func described(turn journal.Account, role string) []attribute.KeyValue {
 	u := turn.Usage
 	return []attribute.KeyValue{
 		attribute.String("gen_ai.operation.name", "chat"),
@@ -98,8 +98,8 @@ func (s *session) progress(p engine.Progress) {
 		s.worked = true
 	}
 	if act, ok := s.turnCtx.Value(actKey{}).(*Act); ok {
-		act.update(s, journal.Spent{
-			Runs: 1, Usage: p.Used.Minus(s.counted.Usage), CostUSD: max(0, p.CostUSD-s.counted.CostUSD), Duration: p.Elapsed,
+		act.update(s, journal.Account{
+			Turns: 1, Usage: p.Used.Minus(s.counted.Usage), CostUSD: max(0, p.CostUSD-s.counted.CostUSD), Duration: p.Elapsed,
 			Engine: s.engine, Model: bounded(s.asked),
 		})
 	}

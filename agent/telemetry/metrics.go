@@ -56,7 +56,7 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 }
 
 // observe counts a turn.
-func observe(turn journal.Spent, role, outcome string) {
+func observe(turn journal.Account, role, outcome string) {
 	runs.WithLabelValues(turn.Engine, turn.Model, role, outcome).Inc()
 	for kind, n := range map[string]int64{
 		"input": turn.Usage.Input, "cache_write": turn.Usage.CacheWrite, "cache_read": turn.Usage.CacheRead, "output": turn.Usage.Output,

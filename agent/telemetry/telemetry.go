@@ -28,10 +28,10 @@ type Act struct {
 	name  string
 	begun time.Time
 
-	mu    sync.Mutex
-	spent journal.Spent
+	mu      sync.Mutex
+	account journal.Account
 	// open is what the turns under way have taken until now.
-	open map[*session]journal.Spent
+	open map[*session]journal.Account
 	// worked says that a model wrote something or called a tool.
 	worked bool
 }
@@ -47,11 +47,11 @@ func Begin(ctx context.Context, kind, pull, sha string) (context.Context, *Act) 
 	return context.WithValue(ctx, actKey{}, act), act
 }
 
-// Spent is what the act took until now, that of its turns under way included.
-func (a *Act) Spent() journal.Spent {
+// Account is what the act took until now, that of its turns under way included.
+func (a *Act) Account() journal.Account {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	sum := a.spent
+	sum := a.account
 	for _, turn := range a.open {
 		sum.Add(turn)
 	}
@@ -61,10 +61,10 @@ func (a *Act) Spent() journal.Spent {
 // Paid reports whether something of the act has to be paid for, as far as is known: a model has
 // worked, even without figures, since there may be none where a CLI was stopped.
 func (a *Act) Paid() bool {
-	spent := a.Spent()
+	account := a.Account()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.worked || spent.Usage.Total() > 0 || spent.CostUSD > 0
+	return a.worked || account.Usage.Total() > 0 || account.CostUSD > 0
 }
 
 // End ends the act; err is what became of it.
@@ -72,28 +72,28 @@ func (a *Act) End(err error) {
 	outcome := outcome(err)
 	acts.WithLabelValues(a.name, outcome).Inc()
 	actSeconds.WithLabelValues(a.name).Observe(time.Since(a.begun).Seconds())
-	spent := a.Spent()
-	a.span.SetAttributes(attribute.Float64("touchstone.cost_usd", spent.CostUSD), attribute.Int("touchstone.runs", spent.Runs))
+	account := a.Account()
+	a.span.SetAttributes(attribute.Float64("touchstone.cost_usd", account.CostUSD), attribute.Int("touchstone.runs", account.Turns))
 	end(a.span, err)
 }
 
 // update takes note of what a session's turn under way has taken until now.
-func (a *Act) update(s *session, turn journal.Spent) {
+func (a *Act) update(s *session, turn journal.Account) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.open == nil {
-		a.open = map[*session]journal.Spent{}
+		a.open = map[*session]journal.Account{}
 	}
 	a.open[s] = turn
 	a.worked = a.worked || s.worked
 }
 
 // count adds a turn that has ended.
-func (a *Act) count(s *session, turn journal.Spent) {
+func (a *Act) count(s *session, turn journal.Account) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.open, s)
-	a.spent.Add(turn)
+	a.account.Add(turn)
 	a.worked = a.worked || s.worked
 }
 

@@ -196,7 +196,7 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 		err := act(ctx, &step)
 		measured.End(err)
 		step.Paid = measured.Paid()
-		if usd := measured.Spent().CostUSD; usd > 0 && a.Charge != nil {
+		if usd := measured.Account().CostUSD; usd > 0 && a.Charge != nil {
 			if err := a.Charge(usd); err != nil {
 				zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot add this cost to the day's budget of the agent on this machine")
 			}
@@ -230,7 +230,8 @@ func (a *Agent) Act(ctx context.Context, pr forge.PullRequest, action decide.Act
 	measured.End(err)
 	step.Ended, step.Paid = time.Now(), measured.Paid()
 	outcome := journal.Outcome{OK: err == nil,
-		Counts: ctx.Err() == nil && (CountsAsAttempt(err, step) || Overtaken(err) && a.heads.gaveUp(pr, action.Kind)), Spent: measured.Spent()}
+		Counts:  ctx.Err() == nil && (CountsAsAttempt(err, step) || Overtaken(err) && a.heads.gaveUp(pr, action.Kind)),
+		Account: measured.Account()}
 	if err != nil {
 		outcome.Detail, outcome.Permanent = err.Error(), permanent(err, step)
 		if stopped := (*engine.Error)(nil); errors.As(err, &stopped) {
@@ -249,13 +250,13 @@ func (a *Agent) book(ctx context.Context, id journal.ID, act *telemetry.Act) (en
 	ctx, cancel := context.WithCancel(ctx)
 	var writing sync.WaitGroup
 	writing.Go(func() {
-		written := journal.Spent{}
+		written := journal.Account{}
 		for sleep(ctx, booking) {
-			now := act.Spent()
+			now := act.Account()
 			if now == written {
 				continue
 			}
-			if err := a.Journal.Spend(id, now); err != nil {
+			if err := a.Journal.Update(id, now); err != nil {
 				zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot record yet what the session has cost")
 			}
 			written = now

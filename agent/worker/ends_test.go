@@ -148,11 +148,11 @@ func TestSpentBudgetsCallAPersonWhoCanGrantMore(t *testing.T) {
 	if action := decided(t, g, a, pr); action.Kind != decide.Fix || action.Allowance.USD != 2 {
 		t.Fatalf("at first it comes to %+v", action)
 	}
-	spend(t, a, pr, journal.Outcome{Detail: "it crashed", Spent: journal.Spent{CostUSD: 2.5}})
+	spend(t, a, pr, journal.Outcome{Detail: "it crashed", Account: journal.Account{CostUSD: 2.5}})
 	if action := decided(t, g, a, pr); action.Kind != decide.Fix || action.Allowance.USD != 0.5 {
 		t.Errorf("a failed session leaves %+v", action)
 	}
-	spend(t, a, pr, journal.Outcome{Detail: "it crashed", Spent: journal.Spent{CostUSD: 0.5}})
+	spend(t, a, pr, journal.Outcome{Detail: "it crashed", Account: journal.Account{CostUSD: 0.5}})
 	action := decided(t, g, a, pr)
 	if action.Kind != decide.Escalate || action.Tomorrow || !strings.Contains(action.Reason, "$3.00 of the $3.00") {
 		t.Fatalf("it comes to %+v", action)
@@ -184,7 +184,7 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 	configure(a, func(c *config.Config) { c.Budgets.Day = 3 })
 	other := pr
 	other.Ref.Number = 2
-	spend(t, a, other, journal.Outcome{OK: true, Spent: journal.Spent{CostUSD: 3}})
+	spend(t, a, other, journal.Outcome{OK: true, Account: journal.Account{CostUSD: 3}})
 	action := decided(t, g, a, pr)
 	if action.Kind != decide.Escalate || !action.Tomorrow {
 		t.Fatalf("it comes to %+v", action)

@@ -55,7 +55,7 @@ func TestBriefingSaysWhatAPersonNeeds(t *testing.T) {
 	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: "fix"})
 	if err == nil {
 		err = a.Journal.End(id, journal.Outcome{Counts: true, Detail: "the model changed nothing; 0000000a needs a person: take the promise out",
-			Spent: journal.Spent{Runs: 1, CostUSD: 4.2}})
+			Account: journal.Account{Turns: 1, CostUSD: 4.2}})
 	}
 	if err != nil {
 		t.Fatal(err)

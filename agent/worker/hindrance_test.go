@@ -85,7 +85,7 @@ func TestASessionThatWorkedCounts(t *testing.T) {
 	}
 	g, pr := objected(t)
 	a := authorOf(t, g, unneeded(t))
-	spend(t, a, pr, journal.Outcome{Detail: "overloaded", Spent: journal.Spent{Runs: 1, Duration: time.Hour}})
+	spend(t, a, pr, journal.Outcome{Detail: "overloaded", Account: journal.Account{Turns: 1, Duration: time.Hour}})
 	if h := a.past(pr, time.Time{}); h.Wasted.Time != 0 {
 		t.Errorf("an outage took %s of its time", h.Wasted.Time)
 	}

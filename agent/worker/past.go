@@ -32,10 +32,10 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) decide.History {
 	}
 	a.Journal.Each(func(e journal.Entry) {
 		// Failures that say nothing about the pull request, such as an outage, do not use up its time budget.
-		telling := e.Outcome.Counts || e.Outcome.Spent.CostUSD > 0
+		telling := e.Outcome.Counts || e.Outcome.Account.CostUSD > 0
 		if e.Ref == pr.Ref.String() && !e.Ended.IsZero() && !e.Outcome.OK && telling && e.Begun.After(since) {
-			h.Wasted.USD += e.Outcome.Spent.CostUSD
-			h.Wasted.Time += e.Outcome.Spent.Duration
+			h.Wasted.USD += e.Outcome.Account.CostUSD
+			h.Wasted.Time += e.Outcome.Account.Duration
 		}
 	})
 	a.entries(pr, func(e journal.Entry) { h.NitsTried = h.NitsTried || e.Act == string(decide.Apply) && !e.Ended.IsZero() })
@@ -50,7 +50,7 @@ func (a *Agent) today() (usd float64) {
 	usd = a.Journal.Charged(midnight)
 	a.Journal.Each(func(e journal.Entry) {
 		if !e.Ended.IsZero() && !e.Begun.Before(midnight) && !e.Begun.After(now) {
-			usd += e.Outcome.Spent.CostUSD
+			usd += e.Outcome.Account.CostUSD
 		}
 	})
 	return usd

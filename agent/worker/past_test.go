@@ -42,7 +42,7 @@ func failed(t *testing.T, a *Agent, pr forge.PullRequest, cost float64) {
 	t.Helper()
 	id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: "fix"})
 	if err == nil {
-		err = a.Journal.End(id, journal.Outcome{Counts: true, Spent: journal.Spent{Runs: 1, CostUSD: cost}})
+		err = a.Journal.End(id, journal.Outcome{Counts: true, Account: journal.Account{Turns: 1, CostUSD: cost}})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -120,13 +120,13 @@ func TestASessionUnderWayIsBooked(t *testing.T) {
 		})
 		time.Sleep(booking)
 		synctest.Wait()
-		if going := entries(a, "fix")[0].Outcome.Spent; going.CostUSD != 1.25 || going.Usage.Input != 7 || going.Runs != 1 {
+		if going := entries(a, "fix")[0].Outcome.Account; going.CostUSD != 1.25 || going.Usage.Input != 7 || going.Turns != 1 {
 			t.Errorf("after %s it has spent %+v", booking, going)
 		}
 		cancel()
 		asking.Wait()
 		booked()
-		if all := act.Spent(); all.CostUSD != 1.5 || all.Runs != 1 {
+		if all := act.Account(); all.CostUSD != 1.5 || all.Turns != 1 {
 			t.Errorf("in the end it has spent %+v", all)
 		}
 	})

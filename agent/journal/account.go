@@ -7,12 +7,12 @@ import (
 	"touchstone/verdict"
 )
 
-// Spent is the total cost of session turns.
-type Spent struct {
-	// Runs counts the turns, including failed ones; Retries counts the retries that the CLIs made.
-	Runs, Retries int
-	Usage         verdict.Usage
-	CostUSD       float64
+// Account is what session turns took, in total.
+type Account struct {
+	// Turns includes failed ones; Retries counts the retries that the CLIs made.
+	Turns, Retries int
+	Usage          verdict.Usage
+	CostUSD        float64
 	// Duration is the total time of the turns; FirstByte is the time to the first byte, of the first turn
 	// that returned one.
 	Duration, FirstByte time.Duration
@@ -20,22 +20,23 @@ type Spent struct {
 	Engine, Model string
 }
 
-// Add adds one or more later turns.
-func (s *Spent) Add(turn Spent) {
-	s.Runs += turn.Runs
-	s.Retries += turn.Retries
-	s.Usage = s.Usage.Plus(turn.Usage)
-	s.CostUSD += turn.CostUSD
-	s.Duration += turn.Duration
-	if s.FirstByte == 0 {
-		s.FirstByte = turn.FirstByte
+// Add adds later turns.
+func (a *Account) Add(later Account) {
+	a.Turns += later.Turns
+	a.Retries += later.Retries
+	a.Usage = a.Usage.Plus(later.Usage)
+	a.CostUSD += later.CostUSD
+	a.Duration += later.Duration
+	if a.FirstByte == 0 {
+		a.FirstByte = later.FirstByte
 	}
-	s.Engine, s.Model = turn.Engine, turn.Model
+	a.Engine, a.Model = later.Engine, later.Model
 }
 
-// spent is the format of Spent in the journal's files: flat, with times in seconds.
-type spent struct {
-	Runs             int     `json:"runs"`
+// account is the format of Account in the journal's files: flat, with times in seconds. Its keys are older than the
+// names, and stay.
+type account struct {
+	Turns            int     `json:"runs"`
 	Retries          int     `json:"retries,omitempty"`
 	Input            int64   `json:"input"`
 	CacheWrite       int64   `json:"cache_write"`
@@ -49,19 +50,19 @@ type spent struct {
 }
 
 // MarshalJSON writes the format of the journal's files.
-func (s Spent) MarshalJSON() ([]byte, error) {
-	u := s.Usage
-	return json.Marshal(spent{s.Runs, s.Retries, u.Input, u.CacheWrite, u.CacheRead, u.Output, s.CostUSD,
-		s.Duration.Seconds(), s.FirstByte.Seconds(), s.Engine, s.Model})
+func (a Account) MarshalJSON() ([]byte, error) {
+	u := a.Usage
+	return json.Marshal(account{a.Turns, a.Retries, u.Input, u.CacheWrite, u.CacheRead, u.Output, a.CostUSD,
+		a.Duration.Seconds(), a.FirstByte.Seconds(), a.Engine, a.Model})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
-func (s *Spent) UnmarshalJSON(text []byte) error {
-	var w spent
+func (a *Account) UnmarshalJSON(text []byte) error {
+	var w account
 	err := json.Unmarshal(text, &w)
 	seconds := func(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
-	*s = Spent{
-		Runs: w.Runs, Retries: w.Retries,
+	*a = Account{
+		Turns: w.Turns, Retries: w.Retries,
 		Usage:   verdict.Usage{Input: w.Input, CacheWrite: w.CacheWrite, CacheRead: w.CacheRead, Output: w.Output},
 		CostUSD: w.CostUSD, Duration: seconds(w.Seconds), FirstByte: seconds(w.FirstByteSeconds), Engine: w.Engine, Model: w.Model,
 	}
