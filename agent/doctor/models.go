@@ -24,7 +24,7 @@ import (
 // which fallbacks there are, and what limits them.
 func (d *Doctor) models(ctx context.Context) {
 	// The relay's administrators may have chosen other models than the file.
-	choices, unheard := remoteconfig.Ask(ctx, d.Config)
+	choices, errNotRead := remoteconfig.Ask(ctx, d.Config)
 	live := config.NewLive(d.Config, choices)
 	models := compose.Models(live, "")
 	var unpriced []string
@@ -57,7 +57,7 @@ func (d *Doctor) models(ctx context.Context) {
 		d.check("provider", func() (string, error) { return provider(ctx, name, v) })
 	}
 	if d.Config.Relay.URL != "" {
-		d.check("control", func() (string, error) { return d.control(choices, unheard) })
+		d.check("control", func() (string, error) { return d.remoteConfig(choices, errNotRead) })
 	}
 	d.check("fallback", func() (string, error) { return d.fallback(models, live.Config().Engine) })
 	d.check("effort", func() (string, error) { return effort(live.Config().Engine) })
@@ -96,9 +96,9 @@ func provider(ctx context.Context, name string, v engine.Version) (string, error
 	return fmt.Sprintf("%s answers; %s connects to it through the gateway, which keeps the key", address, name), nil
 }
 
-// control reports what the relay's administrators have chosen for all agents, and which of it this agent
+// remoteConfig reports what the relay's administrators have chosen for all agents, and which of it this agent
 // ignores. The check of the relay reports that the relay does not answer.
-func (d *Doctor) control(choices *remoteconfig.Overlay, unheard error) (string, error) {
+func (d *Doctor) remoteConfig(choices *remoteconfig.Overlay, errNotRead error) (string, error) {
 	said := choices.Summary(d.Config.Engine.Name)
 	switch {
 	case !d.Config.Control:
@@ -106,7 +106,7 @@ func (d *Doctor) control(choices *remoteconfig.Overlay, unheard error) (string, 
 	case len(said.Problems) > 0:
 		return "", fmt.Errorf("the relay's administrators chose settings that this agent cannot use, so it uses its own: %s; correct them with "+
 			"touchstone-relay control, or update this agent", strings.Join(said.Problems, "; "))
-	case len(said.Settings) == 0 && unheard != nil:
+	case len(said.Settings) == 0 && errNotRead != nil:
 		return "not known, since the relay did not answer", nil
 	}
 	return said.String(), nil

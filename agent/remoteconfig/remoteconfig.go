@@ -46,7 +46,7 @@ func (o *Overlay) Take(ctx context.Context, c event.Settings) {
 	if !o.replace(c) {
 		return // a relay says it again with each connection
 	}
-	log := zerolog.Ctx(ctx).With().Stringer("control", c.ID).Str("by", c.By).Logger()
+	log := zerolog.Ctx(ctx).With().Stringer("remote_config", c.ID).Str("by", c.By).Logger()
 	if err := o.memory.keep(c); err != nil {
 		log.Warn().Err(err).Msg("cannot save the relay's settings for all agents; they are lost when this agent ends, until the relay sends " +
 			"them again")
@@ -69,9 +69,9 @@ func (o *Overlay) Drop() {
 func (o *Overlay) replace(c event.Settings) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	news := o.now.ID != c.ID
+	differs := o.now.ID != c.ID
 	o.now = c
-	return news
+	return differs
 }
 
 // Summary is what a relay's administrators have chosen, as far as it means something to an agent

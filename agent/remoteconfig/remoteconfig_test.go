@@ -117,7 +117,7 @@ func TestSettingsInForceAreLoggedOnce(t *testing.T) {
 	if len(lines) != 2 || !strings.Contains(lines[0],
 		`engine.models.lite=grok:4: there is no engine named \"grok\"; engine.name must be one of acp, claude, codex, opencode`) ||
 		!strings.Contains(lines[0], `\"engine.shell\" cannot be set from a relay`) ||
-		!strings.Contains(lines[1], `"control":"q7m2x4ka-7","by":"ops","settings":{"engine.models.full":"sonnet"}`) {
+		!strings.Contains(lines[1], `"remote_config":"q7m2x4ka-7","by":"ops","settings":{"engine.models.full":"sonnet"}`) {
 		t.Errorf("the log says %s", &log)
 	}
 }
