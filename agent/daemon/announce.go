@@ -12,6 +12,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/relay/event"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/pause"
 )
 
 const (
@@ -40,7 +41,7 @@ func (d *Daemon) announce(ctx context.Context) {
 			}
 			cancel()
 		}
-		if !sleep(ctx, announceAfter, nil) || !sleep(ctx, announceEvery-announceAfter, d.Activity.Changed()) {
+		if !pause.For(ctx, announceAfter) || !sleep(ctx, announceEvery-announceAfter, d.Activity.Changed()) {
 			return
 		}
 	}

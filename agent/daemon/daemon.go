@@ -21,6 +21,7 @@ import (
 	"touchstone/relay/event"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/pause"
 )
 
 // Follower follows the relay. It calls hint for each event until the context ends, and reconnects by itself.
@@ -102,7 +103,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.wg.Go(func() { d.sweep(ctx) })
 	d.wg.Go(func() { d.prepare(ctx) })
 	d.wg.Go(func() {
-		for sleep(ctx, clearing, nil) {
+		for pause.For(ctx, clearing) {
 			d.Agent.Clear(ctx)
 		}
 	})

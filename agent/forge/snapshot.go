@@ -34,7 +34,7 @@ func (c *Client) PullRequest(ctx context.Context, ref Ref) (PullRequest, error) 
 		if !errors.Is(err, errMoving) {
 			return pr, c.failed(op, err)
 		}
-		if try == snapshotTries || !sleep(ctx, snapshotPause*time.Duration(try)) {
+		if try == snapshotTries || !retryIn(ctx, snapshotPause*time.Duration(try)) {
 			return PullRequest{}, &Error{Op: op, Message: errMoving.Error(), Remedy: "try again", kind: ErrUnavailable, cause: ctx.Err()}
 		}
 	}

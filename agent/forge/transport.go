@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"touchstone/worktree/pause"
 )
 
 const (
@@ -92,24 +94,17 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			}
 			wait = time.Duration(tries) * (200*time.Millisecond + rand.N(400*time.Millisecond))
 		}
-		if !sleep(req.Context(), wait) {
+		if !retryIn(req.Context(), wait) {
 			return nil, err
 		}
 	}
 }
 
-// sleep waits, and reports whether there is time left to continue. It does not start a wait that the
+// retryIn waits, and reports whether there is time left to continue. It does not start a wait that the
 // context's deadline would end.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
-		return false
-	}
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
+func retryIn(ctx context.Context, d time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return !(ok && time.Until(deadline) <= d) && pause.For(ctx, d)
 }
 
 // attempt sends the request once and reads the complete answer. Refusals and network failures are returned as

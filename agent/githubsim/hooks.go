@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"touchstone/worktree/pause"
 )
 
 // deliveryTimeout is how long GitHub waits for a webhook's response.
@@ -172,9 +174,7 @@ func (s *Sim) send(h *hook, d *delivery) {
 }
 
 func (s *Sim) deliver(ctx context.Context, h *hook, d *delivery) {
-	select {
-	case <-time.After(time.Until(d.due)):
-	case <-ctx.Done():
+	if !pause.For(ctx, time.Until(d.due)) {
 		return
 	}
 	s.mu.Lock()

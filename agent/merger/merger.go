@@ -14,6 +14,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/pause"
 )
 
 // Reader reads a pull request's present state.
@@ -47,12 +48,12 @@ type Decide func(ctx context.Context, pr forge.PullRequest) (action decide.Actio
 // done.
 var ErrOvertaken = errors.New("the pull request is no longer ready to merge")
 
-// tries and pause bound the patience with a base that moves while GitHub merges; the pause doubles. looks bounds it
+// tries and firstPause bound the patience with a base that moves while GitHub merges; the pause doubles. looks bounds it
 // with one that moves between two looks.
 const (
-	tries = 4
-	pause = 500 * time.Millisecond
-	looks = 5
+	tries      = 4
+	firstPause = 500 * time.Millisecond
+	looks      = 5
 )
 
 // Merge squash-merges ref at head and returns the merge commit. Where the base has a merge queue, it puts ref there
@@ -64,12 +65,10 @@ func (m *Merger) Merge(ctx context.Context, ref forge.Ref, head string) (string,
 		case err == nil, errors.Is(err, ErrOvertaken):
 			return sha, err
 		case errors.Is(err, forge.ErrBaseMoved) && try < tries:
-			select {
-			case <-ctx.Done():
-				return "", context.Cause(ctx)
-			case <-time.After(pause << (try - 1)):
+			if pause.For(ctx, firstPause<<(try-1)) {
 				continue
 			}
+			return "", context.Cause(ctx)
 		case errors.Is(err, forge.ErrHeadMoved), errors.Is(err, forge.ErrBaseMoved):
 			return "", fmt.Errorf("%w: %w", ErrOvertaken, err)
 		}

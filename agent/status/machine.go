@@ -23,6 +23,7 @@ import (
 	"touchstone/relay/event"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/pause"
 )
 
 const (
@@ -206,10 +207,7 @@ func Watch(ctx context.Context, out io.Writer, cfg config.Config, only []string)
 				case asked <- askAll(ctx, cfg, only):
 				case <-ctx.Done():
 				}
-				select {
-				case <-time.After(relayEvery):
-				case <-ctx.Done():
-				}
+				pause.For(ctx, relayEvery)
 			}
 		}()
 	}

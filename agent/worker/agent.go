@@ -25,6 +25,7 @@ import (
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 	"touchstone/worktree"
+	"touchstone/worktree/pause"
 )
 
 // Reader reads from GitHub.
@@ -144,7 +145,7 @@ const soon = 2 * time.Second
 func (a *Agent) Settled(ctx context.Context, pr forge.PullRequest) (decide.Action, error) {
 	action, err := a.Decide(ctx, pr)
 	for patience := 10; err == nil && action.Computing && patience > 0; patience-- {
-		if !sleep(ctx, min(action.Recheck, soon)) {
+		if !pause.For(ctx, min(action.Recheck, soon)) {
 			return action, context.Cause(ctx)
 		}
 		_, action, err = a.Look(ctx, pr.Ref)
@@ -251,7 +252,7 @@ func (a *Agent) book(ctx context.Context, id journal.ID, act *telemetry.Act) (en
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		written := journal.Account{}
-		for sleep(ctx, booking) {
+		for pause.For(ctx, booking) {
 			now := act.Account()
 			if now == written {
 				continue
@@ -263,14 +264,4 @@ func (a *Agent) book(ctx context.Context, id journal.ID, act *telemetry.Act) (en
 		}
 	})
 	return func() { cancel(); writing.Wait() }
-}
-
-// sleep waits for d. It returns false if the context ends first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }

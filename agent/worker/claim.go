@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/pause"
 )
 
 const (
@@ -104,7 +105,7 @@ func (a *Agent) claim(ctx context.Context, pr forge.PullRequest, action decide.A
 	var renewing sync.WaitGroup
 	renewing.Go(func() {
 		for range maxRenewals {
-			if !sleep(ctx, claimRenewal) {
+			if !pause.For(ctx, claimRenewal) {
 				return
 			}
 			if err := write(own); err != nil {

@@ -14,6 +14,7 @@ import (
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/pause"
 )
 
 // lagging is a network on which GitHub's API, but not its git, stays behind: what was asked
@@ -89,7 +90,7 @@ func TestAnActThatIsOvertakenAgainAndAgainIsAFailure(t *testing.T) {
 				t.Fatalf("it is fixed: %+v, %v", step, err)
 			}
 		case decide.Wait:
-			sleep(t.Context(), action.Recheck)
+			pause.For(t.Context(), action.Recheck)
 		case decide.Escalate:
 			if fixes != 1+a.Config().Rounds.Attempts {
 				t.Errorf("it was tried %d times before a person is called", fixes)

@@ -17,6 +17,7 @@ import (
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 	"touchstone/worktree"
+	"touchstone/worktree/pause"
 )
 
 // knowledge asks GitHub, and git on this machine.
@@ -141,7 +142,7 @@ func (a *Agent) madeAs(ctx context.Context, pr forge.PullRequest, r verdict.Reco
 		if !errors.Is(err, worktree.ErrHeadMoved) {
 			return same, err
 		}
-		if !sleep(ctx, firstSight<<n) {
+		if !pause.For(ctx, firstSight<<n) {
 			return false, context.Cause(ctx)
 		}
 	}

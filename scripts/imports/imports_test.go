@@ -67,7 +67,7 @@ func under(path string, roots ...string) bool {
 // and knows nothing of the product.
 func leaf(path string) bool {
 	return under(path, "worktree/atomicfile", "worktree/await", "worktree/build", "worktree/diff", "worktree/erase", "worktree/githubname",
-		"worktree/lazyregexp", "worktree/manual", "worktree/service", "worktree/span", "worktree/steps", "worktree/strictyaml")
+		"worktree/lazyregexp", "worktree/manual", "worktree/pause", "worktree/service", "worktree/span", "worktree/steps", "worktree/strictyaml")
 }
 
 // ours reports whether a path, already without the module's, is of this module.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"touchstone/worktree/pause"
 )
 
 // lockPoll is the time between two attempts of a waiting lock.
@@ -38,10 +40,8 @@ func WaitLock(ctx context.Context, path string) (*Lock, error) {
 		if !errors.Is(err, ErrBusy) {
 			return l, err
 		}
-		select {
-		case <-ctx.Done():
+		if !pause.For(ctx, lockPoll) {
 			return nil, ctx.Err()
-		case <-time.After(lockPoll):
 		}
 	}
 }

@@ -28,6 +28,7 @@ import (
 	"touchstone/relay/client"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/pause"
 	"touchstone/worktree/span"
 )
 
@@ -285,10 +286,8 @@ func (a *App) awaitInstallation(ctx context.Context, app *forge.AppClient, info 
 			a.Say("install it on %s, at %s", repo, info.InstallURL)
 			a.browse(ctx, info.InstallURL)
 		}
-		select {
-		case <-ctx.Done():
+		if !pause.For(ctx, installationCheck) {
 			return context.Cause(ctx)
-		case <-time.After(installationCheck):
 		}
 	}
 }
