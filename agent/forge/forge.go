@@ -19,15 +19,15 @@ import (
 	"github.com/google/go-github/v66/github"
 )
 
-// DefaultAPIURL is the API of github.com.
-const DefaultAPIURL = "https://api.github.com/"
+// defaultAPIURL is the API of github.com.
+const defaultAPIURL = "https://api.github.com/"
 
 // maxRestPages bounds every list that is read by REST, in pages of 100.
 const maxRestPages = 20
 
 // Config says which GitHub to talk to, and as whom.
 type Config struct {
-	APIURL    string            // root of the REST API; empty means DefaultAPIURL, a GitHub Enterprise Server's is https://host/api/v3/
+	APIURL    string            // root of the REST API; empty means github.com's, a GitHub Enterprise Server's is https://host/api/v3/
 	Token     string            // of a person's or a machine's login
 	App       *App              // acts instead of Token, by its installations
 	Transport http.RoundTripper // carries the requests; nil means a transport with timeouts of its own
@@ -71,7 +71,7 @@ func New(cfg Config) (*Client, error) {
 
 // api is the root of the REST API, which ends in a slash.
 func (cfg Config) api() (*url.URL, error) {
-	api, err := url.Parse(cmp.Or(cfg.APIURL, DefaultAPIURL))
+	api, err := url.Parse(cmp.Or(cfg.APIURL, defaultAPIURL))
 	if err != nil || api.Host == "" || api.User != nil || api.RawQuery != "" || api.Fragment != "" {
 		return nil, errors.New("github.api_url is not the address of an API; it looks like https://api.github.com/ or https://host/api/v3/")
 	}

@@ -300,10 +300,6 @@ type Permission string
 // Unseen is the permission of a login if GitHub does not show it to this one. It includes nothing.
 const Unseen Permission = "not visible"
 
-// Administers reports whether the permission includes maintaining the repository, which maintainers and
-// admins may do.
-func (p Permission) Administers() bool { return p == "admin" || p == "maintain" }
-
 // CanWrite reports whether the permission includes pushing, which a person's orders and approvals need to
 // count.
 func (p Permission) CanWrite() bool { return p == "admin" || p == "maintain" || p == "write" }
@@ -315,7 +311,7 @@ func (p Permission) Includes(right string) bool {
 	case "write":
 		return p.CanWrite()
 	case "maintain":
-		return p.Administers()
+		return p == "admin" || p == "maintain"
 	}
 	return p == "admin"
 }

@@ -21,8 +21,8 @@ const (
 	FixContext    = verdict.FixStatus
 )
 
-// MaxDescription is the longest description that GitHub accepts for a commit status, in characters.
-const MaxDescription = 140
+// maxDescription is the longest description that GitHub accepts for a commit status, in characters.
+const maxDescription = 140
 
 // OwnContext reports whether a check has one of the agents' names, whoever reports it. It says what the
 // agents think, so the agents do not count it as a check.
@@ -34,7 +34,7 @@ func OwnContext(name string) bool {
 type CommitStatus struct {
 	Context     string // ReviewContext or FixContext
 	State       CheckState
-	Description string // one line; GitHub's limit is MaxDescription, and the rest is cut off
+	Description string // one line; GitHub's limit is 140 characters, and the rest is cut off
 	URL         string // what it links to; may be empty
 }
 
@@ -112,8 +112,8 @@ func (r *Reporter) CanReport(ctx context.Context, repo Repo) error {
 // OneLine makes a text fit for the description of a commit status: printable, on one line, and short enough.
 func OneLine(text string) string {
 	text = terminal.Plain(verdict.OneLine(strings.ToValidUTF8(text, "\uFFFD")))
-	if utf8.RuneCountInString(text) <= MaxDescription {
+	if utf8.RuneCountInString(text) <= maxDescription {
 		return text
 	}
-	return string([]rune(text)[:MaxDescription-1]) + "…"
+	return string([]rune(text)[:maxDescription-1]) + "…"
 }

@@ -36,8 +36,8 @@ var homes = map[string]string{
 // Programs are the model CLIs that the skill can be installed for, in alphabetical order.
 func Programs() []string { return []string{"claude", "codex", "gemini", "opencode"} }
 
-// ErrForeign says that another document stands where the skill would.
-var ErrForeign = errors.New("there is a skill of that name which touchstone did not write; move it away, or run this again with --force")
+// errForeign says that another document stands where the skill would.
+var errForeign = errors.New("there is a skill of that name which touchstone did not write; move it away, or run this again with --force")
 
 // Path is where the skill stands for one of Programs, for the user of that home directory.
 func Path(home, program string) (string, error) {
@@ -49,14 +49,14 @@ func Path(home, program string) (string, error) {
 }
 
 // Install writes the skill to path, or an older one's successor, and reports whether that changed anything. Without
-// force it leaves alone what is not a version of the skill, with ErrForeign.
+// force it leaves alone what is not a version of the skill, with an error.
 func Install(path string, force bool) (changed bool, err error) {
 	before, err := os.ReadFile(path)
 	switch {
 	case err == nil && bytes.Equal(before, Text):
 		return false, nil
 	case err == nil && !force && !ours(before):
-		return false, fmt.Errorf("%s: %w", path, ErrForeign)
+		return false, fmt.Errorf("%s: %w", path, errForeign)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return false, err
 	}
@@ -67,7 +67,7 @@ func Install(path string, force bool) (changed bool, err error) {
 }
 
 // Remove deletes the skill at path with its directory, and reports whether it was there. What is not a version
-// of the skill stays, with ErrForeign, and so do other files beside it.
+// of the skill stays, with an error, and so do other files beside it.
 func Remove(path string) (removed bool, err error) {
 	text, err := os.ReadFile(path)
 	switch {
@@ -76,7 +76,7 @@ func Remove(path string) (removed bool, err error) {
 	case err != nil:
 		return false, err
 	case !ours(text):
-		return false, fmt.Errorf("%s: %w", path, ErrForeign)
+		return false, fmt.Errorf("%s: %w", path, errForeign)
 	}
 	if err := os.Remove(path); err != nil {
 		return false, err

@@ -59,10 +59,10 @@ func TestInstallReplacesOnlyItself(t *testing.T) {
 	install(false, true)
 
 	write(t, path, "---\nname: touchstone\n---\n\n# My own notes\n")
-	if _, err := Install(path, false); !errors.Is(err, ErrForeign) {
+	if _, err := Install(path, false); !errors.Is(err, errForeign) {
 		t.Errorf("over a foreign skill: %v", err)
 	}
-	if _, err := Remove(path); !errors.Is(err, ErrForeign) {
+	if _, err := Remove(path); !errors.Is(err, errForeign) {
 		t.Errorf("a foreign skill is removed: %v", err)
 	}
 	install(true, true)

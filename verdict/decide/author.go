@@ -120,7 +120,7 @@ func (s State) hasReview() outcome {
 		return unmet(verdict.TurnReviewer, s.awaitReviewer("this head is not reviewed yet")).because(s.noReview())
 	case takenBack:
 		o := unmet(verdict.TurnReviewer, s.awaitReviewer("a review of this head was dismissed; request it again for another one"))
-		return o.because(fmt.Sprintf("the review of this head by %s was dismissed: request it again for another one", s.by(s.TakenBack())))
+		return o.because(fmt.Sprintf("the review of this head by %s was dismissed: request it again for another one", s.by(s.takenBack())))
 	case doubtful:
 		return unmet(verdict.TurnReviewer, s.unanswerable(s.doubt()+"; request it again for another one")).because(s.doubt())
 	}
@@ -165,7 +165,7 @@ func (s State) approvedByAll() outcome {
 // missing, it ignores the objections of the reviewers' agents: the condition approved already stands for
 // them.
 func (s State) unopposed() outcome {
-	against := s.Objections()
+	against := s.objections()
 	if s.stance() != approves {
 		against = slices.DeleteFunc(against, func(o Opinion) bool { return o.Record != nil && s.trusts(o.By) })
 	}
@@ -187,7 +187,7 @@ func (s State) green() outcome {
 	switch {
 	case s.Checks == ChecksFailed:
 		return s.failed()
-	case len(s.Unbegun) > 0 && s.ExpectsChecks():
+	case len(s.Unbegun) > 0 && s.expectsChecks():
 		return unmet(verdict.TurnCI, s.awaited())
 	case s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks:
 		return met

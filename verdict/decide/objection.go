@@ -12,7 +12,7 @@ import (
 // Overtaken says that no such review is about this head and base.
 func (s State) objector() (login string, overtaken bool) {
 	var now, before []string
-	for _, o := range s.Objections() {
+	for _, o := range s.objections() {
 		switch {
 		case s.uncertain(o):
 		case o.SHA == s.Head && (o.Record == nil || s.concerns(o)):
@@ -51,9 +51,9 @@ func (s State) objected(objector string, overtaken bool) Action {
 	}
 }
 
-// uncertainObjection is the oldest of the Objections that is uncertain, if any is.
+// uncertainObjection is the oldest of the objections that is uncertain, if any is.
 func (s State) uncertainObjection() (Opinion, bool) {
-	for _, o := range s.Objections() {
+	for _, o := range s.objections() {
 		if s.uncertain(o) {
 			return o, true
 		}
@@ -65,12 +65,12 @@ func (s State) uncertainObjection() (Opinion, bool) {
 // was edited or cannot be believed.
 func (s State) uncertain(o Opinion) bool { return s.trusts(o.By) && (o.Edited || o.Doubt != "") }
 
-// objections are the latest reviews that request changes to any head, oldest first, by people with write
+// latestObjections are the latest reviews that request changes to any head, oldest first, by people with write
 // access and by agents. As on GitHub, a plain comment does not withdraw an objection, nor does the dismissal
 // of a later review, nor an approval by an agent that did not know of it (see wordOf). A person and an agent under the
 // same login count as two: neither withdraws the other's objection. All deleted accounts share one login, and may be
 // different people.
-func (s State) objections() []Opinion {
+func (s State) latestObjections() []Opinion {
 	type voice struct {
 		login string
 		agent bool
@@ -105,9 +105,9 @@ func (s State) objections() []Opinion {
 	return all
 }
 
-// Objections are the reviews, oldest first, that block the merge of a head although its reviewers approve it.
+// objections are the reviews, oldest first, that block the merge of a head although its reviewers approve it.
 // They are of all reviewers, and may be about another head.
-func (s State) Objections() []Opinion { return s.withoutOvertaken().objections() }
+func (s State) objections() []Opinion { return s.withoutOvertaken().latestObjections() }
 
 // withoutOvertaken is the state without a reviewing agent's opinions on other heads, or on this head against
 // another base, if that agent approves this head. A force push can restore an approved head after a later one

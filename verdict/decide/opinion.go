@@ -116,9 +116,9 @@ func (s State) Counting() []int {
 	return all
 }
 
-// TakenBack are the indices of the dismissed reviews of this head, oldest first, that left their reviewers
+// takenBack are the indices of the dismissed reviews of this head, oldest first, that left their reviewers
 // without an opinion. Each blocks until its reviewer reviews the head again.
-func (s State) TakenBack() []int {
+func (s State) takenBack() []int {
 	var all []int
 	for w := range maps.Values(s.words()) {
 		if w.takenBack {

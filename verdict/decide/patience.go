@@ -89,9 +89,9 @@ func (s State) await(patience time.Duration, reason, late string) Action {
 	return Action{Kind: Wait, SHA: s.Head, Reason: reason, Recheck: left}
 }
 
-// ExpectsChecks reports whether the first report of checks may still be about to come after an approval. A
+// expectsChecks reports whether the first report of checks may still be about to come after an approval. A
 // head that only merges the base is approved again within seconds, and CI takes longer to start.
-func (s State) ExpectsChecks() bool { return s.left(signPatience) > 0 }
+func (s State) expectsChecks() bool { return s.left(signPatience) > 0 }
 
 // awaited waits for the first report of a check that reported on an earlier head or on the base. A check that
 // never comes, for instance of a workflow for certain paths, blocks the merge only if it failed before, or if no

@@ -28,8 +28,9 @@ func stalemate(s State) string {
 		waiting = waiting || a.Kind == Wait && a.Awaits != ""
 		acting = acting || a.acts() || a.Recheck > 0 && a.Awaits == ""
 	}
-	objection := s.stance() == approves && len(s.Objections()) > 0
-	kept := objection || s.InQueue || s.HoldLabel || s.Draft || s.Fork || s.Shared || s.Unread != "" || author.Recheck > 0 && author.Awaits == ""
+	objection := s.stance() == approves && len(s.objections()) > 0
+	kept := objection || s.InQueue || s.HoldLabel || s.Draft || s.Fork || s.Shared || s.Unread != "" ||
+		author.Recheck > 0 && author.Awaits == ""
 	switch {
 	case !waiting || acting || author.acts():
 		return ""

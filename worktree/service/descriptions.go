@@ -72,7 +72,7 @@ const task = `<?xml version="1.0"?>
 // mistake: a task is not restarted because of its program's exit code, and has no standard error of its own.
 func line(run, log string) string {
 	return fmt.Sprintf(`/d /s /c "for /l %%i in (1,0,2) do (%s 2>> "%s" & `+
-		`(if errorlevel %d if not errorlevel %d exit 0) & ping -n 6 127.0.0.1 >nul)"`, run, log, MistakeCode, MistakeCode+1)
+		`(if errorlevel %d if not errorlevel %d exit 0) & ping -n 6 127.0.0.1 >nul)"`, run, log, mistakeCode, mistakeCode+1)
 }
 
 // escape writes a value as XML text.

@@ -3,7 +3,7 @@
 // and a scheduled task on Windows. The package stores the file that describes the service where the platform
 // keeps such files.
 //
-// A program that ends with MistakeCode is not restarted: another try does not fix a mistake in the settings.
+// A program that ends with the exit code 2 is not restarted: another try does not fix a mistake in the settings.
 package service
 
 import (
@@ -24,8 +24,8 @@ import (
 	"touchstone/worktree/atomicfile"
 )
 
-// MistakeCode is the exit code of a program whose command line or configuration is wrong.
-const MistakeCode = 2
+// mistakeCode is the exit code of a program whose command line or configuration is wrong.
+const mistakeCode = 2
 
 // Service is one program that the operating system runs.
 type Service struct {

@@ -124,7 +124,7 @@ func (s Service) Install(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	changed, err := s.render(path, unit, description{s, s.arguments(), MistakeCode}, template.FuncMap{"quote": quote, "argument": argument})
+	changed, err := s.render(path, unit, description{s, s.arguments(), mistakeCode}, template.FuncMap{"quote": quote, "argument": argument})
 	if err != nil {
 		return "", err
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Mistakes are all mistakes of a file, in the file's order.
-type Mistakes []Mistake
+// mistakes are all mistakes of a file, in the file's order.
+type mistakes []Mistake
 
 // Mistake is one mistake in a file.
 type Mistake struct {
@@ -32,7 +32,7 @@ type Mistake struct {
 }
 
 // Error lists all mistakes on one line.
-func (m Mistakes) Error() string {
+func (m mistakes) Error() string {
 	texts := make([]string, len(m))
 	for i, mistake := range m {
 		texts[i] = fmt.Sprintf("line %d:%d: %s", mistake.Line, mistake.Column, mistake.Reason)
@@ -46,7 +46,7 @@ func At(node ast.Node, reason string) error {
 }
 
 // Decode overlays settings, a pointer to a struct, with the settings in a file's content. The error is
-// Mistakes, or one about the file as a whole. The correct settings of a file with mistakes are overlaid too.
+// all mistakes, or one about the file as a whole. The correct settings of a file with mistakes are overlaid too.
 func Decode(content []byte, settings any) error {
 	file, err := parser.ParseBytes(bytes.TrimPrefix(content, []byte("\ufeff")), 0)
 	if err != nil {
@@ -75,7 +75,7 @@ func Node(node ast.Node, settings any) error {
 	}
 	// The library stops at the first mistake, so each setting is read separately. A setting that refers to
 	// another cannot be.
-	var all Mistakes
+	var all mistakes
 	if len(ast.Filter(ast.AliasType, node)) == 0 {
 		all = overlay(node, reflect.ValueOf(settings).Elem())
 	}
@@ -89,7 +89,7 @@ func Node(node ast.Node, settings any) error {
 }
 
 // listed returns an error that lists all mistakes in the file's order.
-func listed(all Mistakes) error {
+func listed(all mistakes) error {
 	slices.SortStableFunc(all, func(a, b Mistake) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
@@ -97,7 +97,7 @@ func listed(all Mistakes) error {
 }
 
 // overlay reads a node into a value, setting by setting, and returns all mistakes in it.
-func overlay(node ast.Node, to reflect.Value) (all Mistakes) {
+func overlay(node ast.Node, to reflect.Value) (all mistakes) {
 	if anchor, ok := node.(*ast.AnchorNode); ok {
 		node = anchor.Value
 	}
@@ -127,7 +127,7 @@ func overlay(node ast.Node, to reflect.Value) (all Mistakes) {
 	read.Elem().Set(to)
 	if err := yaml.NodeToValue(node, read.Interface(), yaml.Strict()); err != nil {
 		if all = located(err); len(all) == 0 {
-			all = Mistakes{mistake(node.GetToken(), err.Error())}
+			all = mistakes{mistake(node.GetToken(), err.Error())}
 		}
 		return all
 	}
@@ -173,7 +173,7 @@ func meant(unknown string, known map[string]reflect.Value) string {
 }
 
 // plain finds values that YAML reads differently than people mean them.
-type plain struct{ mistakes Mistakes }
+type plain struct{ mistakes mistakes }
 
 // Visit checks one node.
 func (p *plain) Visit(node ast.Node) ast.Visitor {
@@ -202,8 +202,8 @@ func mistake(at *token.Token, reason string) Mistake {
 
 // located returns the position and the reason of an error of the library, without the names of Go's types;
 // nil if the error has no position.
-func located(err error) Mistakes {
-	var inner Mistakes
+func located(err error) mistakes {
+	var inner mistakes
 	if errors.As(err, &inner) {
 		return inner
 	}
@@ -229,7 +229,7 @@ func located(err error) Mistakes {
 	if colon := at.Prev; colon != nil && colon.Type == token.MappingValueType && colon.Prev != nil {
 		reason = colon.Prev.Value + ": " + reason
 	}
-	return Mistakes{mistake(at, reason)}
+	return mistakes{mistake(at, reason)}
 }
 
 // takes describes the values that a setting of a type accepts.

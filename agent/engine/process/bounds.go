@@ -7,12 +7,12 @@ import "fmt"
 type Bounds struct {
 	// Memory is in bytes; zero means three quarters of this machine's memory.
 	Memory int64
-	// Processes is the number of concurrent processes and threads; zero means DefaultProcesses.
+	// Processes is the number of concurrent processes and threads; zero means defaultProcesses.
 	Processes int
 }
 
-// DefaultProcesses is far above what builds need that start several processes on each of many processors.
-const DefaultProcesses = 5000
+// defaultProcesses is far above what builds need that start several processes on each of many processors.
+const defaultProcesses = 5000
 
 // Or returns the bounds with defaults in place of zeros. The error says why no bounds can be enforced.
 func (b Bounds) Or() (Bounds, error) {
@@ -24,7 +24,7 @@ func (b Bounds) Or() (Bounds, error) {
 		b.Memory = memory / 4 * 3
 	}
 	if b.Processes == 0 {
-		b.Processes = DefaultProcesses
+		b.Processes = defaultProcesses
 	}
 	return b, nil
 }
