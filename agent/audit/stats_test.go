@@ -38,7 +38,7 @@ func round(t *testing.T, login string, n int, after time.Duration, v verdict.Ver
 		SubmittedAt: monday.Add(after)}
 }
 
-func TestStats(t *testing.T) {
+func TestStatisticsCountPullRequestsRoundsAndFindings(t *testing.T) {
 	repo := forge.Repo{Owner: "acme", Name: "app"}
 	past := []forge.Past{
 		{

@@ -203,7 +203,7 @@ func TestRelaysChoiceOverridesTheFile(t *testing.T) {
 	}
 }
 
-func TestModelFor(t *testing.T) {
+func TestATaskWithoutAModelGetsTheGeneralOne(t *testing.T) {
 	e := Engine{Model: "one", Models: Models{Lite: "two", Conflict: "three"}}
 	for task, want := range map[Task]string{ReviewTrivial: "one", ReviewLite: "two", ReviewFull: "one", Fix: "one", Conflict: "three",
 		"": "one"} {

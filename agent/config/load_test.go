@@ -102,7 +102,7 @@ func TestLoadFindsTheUsersFile(t *testing.T) {
 	}
 }
 
-func TestLoadRefuses(t *testing.T) {
+func TestAMistakeInTheFileIsNamedWithItsPlace(t *testing.T) {
 	for name, test := range map[string]struct{ text, says string }{
 		"an unknown key":        {"sweeep: 5m\n", `line 1:1: unknown field "sweeep", did you mean "sweep"?`},
 		"an unknown inner key":  {"engine:\n  kommand: [claude]\n", `line 2:3: unknown field "kommand", did you mean "command"?`},
@@ -253,7 +253,7 @@ func TestAServiceHasTheModelKeysOfItsFile(t *testing.T) {
 	}
 }
 
-func TestTokenCommand(t *testing.T) {
+func TestATokenIsPrintedByACommand(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the programs here are scripts of a shell")
 	}

@@ -11,7 +11,7 @@ import (
 	"touchstone/guidelines"
 )
 
-func TestParseRepository(t *testing.T) {
+func TestARepositorysSettingsAreReadOrRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		text  string
 		wants func(*Repository)

@@ -112,7 +112,7 @@ func states(entries []Entry) map[ID]string {
 	return all
 }
 
-func TestDamage(t *testing.T) {
+func TestADamagedJournalKeepsItsWholeLines(t *testing.T) {
 	for name, test := range map[string]struct {
 		content string
 		want    map[ID]string
@@ -137,8 +137,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestTornAnywhere cuts a journal at each of its bytes.
-func TestTornAnywhere(t *testing.T) {
+// TestAJournalTornAnywhereOpens cuts a journal at each of its bytes.
+func TestAJournalTornAnywhereOpens(t *testing.T) {
 	whole := begun1 + ended1 + begun2
 	for n := range len(whole) {
 		want := map[ID]string{}

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestFullDisk limits the size of the process's files, which has the same effect as a full disk.
-func TestFullDisk(t *testing.T) {
+// TestAFullDiskLosesNothingRecorded limits the size of the process's files, which has the same effect as a full disk.
+func TestAFullDiskLosesNothingRecorded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	child := exec.Command(os.Args[0])

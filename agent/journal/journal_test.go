@@ -282,7 +282,7 @@ func TestJournalIsCompactedWhenOpened(t *testing.T) {
 	}
 }
 
-func TestCursor(t *testing.T) {
+func TestTheCursorOutlivesTheProcess(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
 	if got := j.Cursor(); got != "" {
@@ -386,7 +386,7 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestString(t *testing.T) {
+func TestAnEntryIsPrintedOnOneLine(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 	e := Entry{ID: 1, Ref: "acme/app#1", SHA: "0123456789", Act: "fix", Begun: at}
 	if got, want := e.String(), "2026-01-02 03:04:05 fix acme/app#1 0123456: going on"; got != want {

@@ -11,7 +11,7 @@ import (
 	"touchstone/verdict/decide"
 )
 
-func TestMergeability(t *testing.T) {
+func TestEachAnswerOfGitHubOnMergingHasItsState(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		pr   forge.PullRequest
@@ -42,7 +42,7 @@ func sealed(t *testing.T, r verdict.Record) string {
 	return "Text.\n\n" + seal
 }
 
-func TestRequested(t *testing.T) {
+func TestAReviewIsWantedByRequestOrAnEarlierReview(t *testing.T) {
 	t.Parallel()
 	const sha = "0123456789012345678901234567890123456789"
 	record := sealed(t, verdict.Record{Verdict: verdict.Approve, Head: sha, Round: 1})
@@ -92,7 +92,7 @@ func TestStateCarriesLabelsAndHistory(t *testing.T) {
 	}
 }
 
-func TestEscalatedAt(t *testing.T) {
+func TestOnlyAnInsidersMarkIsACall(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	const mark = "<!-- touchstone:escalation v1 0123456 -->"

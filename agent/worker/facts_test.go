@@ -57,9 +57,9 @@ func approved(t *testing.T, base, change map[string]string) (*loopback.GitHub, f
 
 var fine = map[string]string{"code.txt": "fine\n"}
 
-// TestRewrittenBase: what came to the base before the review was no part of it. If
+// TestARewrittenBaseMakesAnApprovalVoid: what came to the base before the review was no part of it. If
 // the base loses that again, it would come with the merge, unread.
-func TestRewrittenBase(t *testing.T) {
+func TestARewrittenBaseMakesAnApprovalVoid(t *testing.T) {
 	t.Parallel()
 	g := loopback.New(t, map[string]string{"README.md": "one\n"})
 	first := g.Commit("main", "First", map[string]string{"README.md": "two\n"})

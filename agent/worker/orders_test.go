@@ -43,7 +43,7 @@ func TestAnUnclearOrderIsAnsweredOnce(t *testing.T) {
 }
 
 // What is said in a review or on a line is no order, and is answered so; but to stop is.
-func TestOrdersInReviews(t *testing.T) {
+func TestInAReviewOnlyStopIsAnOrder(t *testing.T) {
 	t.Parallel()
 	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
 	author, judge := agentOf(g, decide.Author, loopback.Author), agentOf(g, decide.Reviewer, loopback.Judge)

@@ -7,7 +7,7 @@ import (
 	"touchstone/verdict"
 )
 
-func TestTheMergeQueue(t *testing.T) {
+func TestAMergeQueueIsLeftAndWaitedFor(t *testing.T) {
 	enqueued := func(then func(*State)) func(*State) {
 		return func(s *State) { s.Queue, s.InQueue, s.Enqueued = true, true, true; then(s) }
 	}
