@@ -31,7 +31,7 @@ func (v *view) detail() Detail {
 		d.Rounds = append(d.Rounds, v.round(r))
 	}
 	if s.State == "merged" {
-		d.Merge = v.merge()
+		d.Merge = v.merge(s)
 	}
 	for _, e := range v.ledger() {
 		f := Finding{
@@ -93,10 +93,10 @@ func (v *view) round(r Review) Round {
 }
 
 // merge returns what a merge was based on.
-func (v *view) merge() *verdict.Merge {
+func (v *view) merge(s Summary) *verdict.Merge {
 	m := &verdict.Merge{
 		SHA: v.MergeSHA, By: v.MergedBy, At: v.MergedAt, OpenedAt: v.OpenedAt, Head: v.Head, Approvals: []verdict.Approval{}, Passed: []string{},
-		Lacked: v.missing(),
+		Lacked: lacks(v.needsOfHead(s)),
 	}
 	if r := v.onHead; r != nil && r.Record.Verdict == verdict.Approve {
 		approval := verdict.Approval{Head: v.Head, By: r.By, Round: r.Record.Round, URL: r.URL}

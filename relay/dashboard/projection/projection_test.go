@@ -333,7 +333,7 @@ func TestRoundsNameTheirKey(t *testing.T) {
 	}
 }
 
-func TestTurns(t *testing.T) {
+func TestTheFirstNeedSaysWhoseTurnItIsAndAllOfThemWhatBlocks(t *testing.T) {
 	changes := reviewed(10, 1, "submitted", "judge", "changes_requested", "aaa", body(record(verdict.RequestChanges, "aaa"), verdict.Signer{}))
 	held := record(verdict.RequestChanges, "aaa")
 	held.Ledger, held.Holds = nil, []verdict.Hold{{Kind: verdict.QualityBar, Path: "ci.yml"}}
@@ -346,6 +346,7 @@ func TestTurns(t *testing.T) {
 		now := pull(minutes, 1, "aaa", object{"base": object{"ref": base}})
 		return happened(minutes, "pull_request", "edited", 1, object{"pull_request": now})
 	}
+	label := object{"name": "needs-human"}
 	approvedStatus := happened(12, "status", "", 0, object{"sha": "aaa", "context": "touchstone/review", "state": "success",
 		"description": "approved, round 1", "updated_at": began.Add(12 * time.Minute)})
 	approvedStatus.Sender = "judge"
@@ -379,6 +380,10 @@ func TestTurns(t *testing.T) {
 		"a draft": {[]event.Event{happened(5, "pull_request", "converted_to_draft", 1,
 			object{"pull_request": pull(5, 1, "aaa", object{"draft": true})})}, verdict.TurnAuthor, "alice", "it is a draft",
 			[]string{"It is a draft.", "Aaa is not reviewed yet."}},
+		"a draft for which a person is called": {[]event.Event{happened(5, "pull_request", "labeled", 1, object{"label": label,
+			"pull_request": pull(5, 1, "aaa", object{"draft": true, "labels": []object{label}})})}, verdict.TurnPerson, "alice",
+			"it carries the label needs-human", []string{"It carries the label needs-human: a person has to look at it, and to take the label off.",
+				"It is a draft.", "Aaa is not reviewed yet."}},
 		"pushed since": {[]event.Event{changes,
 			happened(20, "pull_request", "synchronize", 1, object{"pull_request": pull(20, 1, "bbb", nil)})}, verdict.TurnReviewer, "judge",
 			"bbb came after round 1 and is not reviewed yet", []string{"Bbb came after round 1 and is not reviewed yet."}},

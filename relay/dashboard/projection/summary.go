@@ -236,40 +236,34 @@ func (v *view) summary() Summary {
 	return s
 }
 
-// decide determines whose turn it is from the log.
+// decide determines whose turn it is from the log: as long as the pull request is open, the turn of the first of
+// its needs.
 func (v *view) decide(s *Summary) {
-	ci, failed, pending := v.head().ci()
-	set := func(turn verdict.Turn, since time.Time, reason string, on ...string) {
-		s.Turn, s.Since, s.Reason, v.settled = turn, since, reason, since
-		s.WaitingOn = append(s.WaitingOn, on...)
-	}
-	author := []string{v.Author}
-	switch {
-	case s.State == "merged":
-		set(verdict.TurnNobody, v.MergedAt, "merged"+by(v.MergedBy))
-	case s.State == "closed":
-		set(verdict.TurnNobody, v.ClosedAt, "closed without a merge")
-	case slices.Contains(v.Labels, NeedsHuman):
-		set(verdict.TurnPerson, later(v.LabelledAt, v.OpenedAt), "it carries the label "+NeedsHuman, v.people()...)
-	case v.Draft:
-		set(verdict.TurnAuthor, v.OpenedAt, "it is a draft", author...)
-	case v.onHead == nil:
-		on := slices.DeleteFunc(slices.Clone(v.Requested), func(login string) bool { return !verdict.ListsLogin(v.reviewers, login) })
-		if len(on) == 0 {
-			on = v.reviewers
-		}
-		set(verdict.TurnReviewer, v.headAt(v.Head), v.unreviewed(), on...)
-		v.settled = v.OpenedAt // the relay may have heard of the head long after the agents
-	case v.onHead.Record.Verdict == verdict.RequestChanges && s.Open.Blocking() == 0 && len(v.onHead.Record.Holds) > 0:
-		set(verdict.TurnPerson, v.onHead.At, "a person has to let it pass: "+hold(v.onHead.Record.Holds[0]), v.people()...)
-	case v.onHead.Record.Verdict == verdict.RequestChanges:
-		set(verdict.TurnAuthor, v.onHead.At, fmt.Sprintf("changes requested in round %d%s", s.Round, of(s.Open)), author...)
-	case ci == "failure":
-		set(verdict.TurnAuthor, v.checkedAt(failed), "approved, but CI fails: "+names(failed), author...)
-	case ci == "pending":
-		set(verdict.TurnCI, v.onHead.At, "approved, and CI runs: "+names(pending))
+	var next need
+	switch s.State {
+	case "merged":
+		next = need{verdict.TurnNobody, v.MergedAt, "merged" + by(v.MergedBy), nil}
+	case "closed":
+		next = need{verdict.TurnNobody, v.ClosedAt, "closed without a merge", nil}
 	default:
-		set(verdict.TurnAuthor, v.onHead.At, fmt.Sprintf("approved in round %d, ready to merge", s.Round), author...)
+		next = v.needs(*s)[0]
+	}
+	s.Turn, s.Since, s.Reason, v.settled = next.turn, next.since, next.reason, next.since
+	switch s.Turn {
+	case verdict.TurnPerson:
+		s.WaitingOn = append(s.WaitingOn, v.people()...)
+	case verdict.TurnAuthor:
+		s.WaitingOn = append(s.WaitingOn, v.Author)
+	case verdict.TurnReviewer:
+		v.settled = v.OpenedAt // the relay may have heard of the head long after the agents
+		for _, login := range v.Requested {
+			if verdict.ListsLogin(v.reviewers, login) {
+				s.WaitingOn = append(s.WaitingOn, login)
+			}
+		}
+		if len(s.WaitingOn) == 0 {
+			s.WaitingOn = append(s.WaitingOn, v.reviewers...)
+		}
 	}
 }
 
