@@ -17,6 +17,7 @@ import (
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
 
+	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/server"
 	"touchstone/relay/token"
 	"touchstone/worktree/span"
@@ -58,13 +59,16 @@ type Config struct {
 	TrustedProxies []string `yaml:"trusted_proxies"`
 	// Reviewers are the logins whose reviews count on the page.
 	Reviewers []string `yaml:"reviewers"`
+	// NeedsHuman is the label with which the agents call a person, their labels.needs_human.
+	NeedsHuman string `yaml:"needs_human"`
 	// GitHubAPI is the address of GitHub's REST API; empty means github.com's.
 	GitHubAPI string `yaml:"github_api"`
 }
 
 // defaultConfig returns the configuration without a file and flags.
 func defaultConfig() Config {
-	return Config{Listen: "127.0.0.1:8080", Store: "sqlite:relay.db", Retention: span.Duration(30 * 24 * time.Hour)}
+	return Config{Listen: "127.0.0.1:8080", Store: "sqlite:relay.db", Retention: span.Duration(30 * 24 * time.Hour),
+		NeedsHuman: projection.NeedsHuman}
 }
 
 // load overlays the file's settings. Its error lists all mistakes, including unknown keys.

@@ -107,6 +107,8 @@ func serveCommand() *cobra.Command {
 	cmd.Flags().StringSliceVar(&config.TrustedProxies, "trusted-proxy", nil,
 		"an address or network, such as 10.0.0.0/8, of the proxies in front of the relay (repeatable)")
 	cmd.Flags().StringSliceVar(&config.Reviewers, "reviewer", nil, "a login whose reviews count on the page at / (repeatable)")
+	cmd.Flags().StringVar(&config.NeedsHuman, "needs-human", config.NeedsHuman,
+		"the label with which the agents call a person; their labels.needs_human")
 	cmd.Flags().StringVar(&config.GitHubAPI, "github-api", "", "address of GitHub's REST API (default "+recovery.DefaultAPI+")")
 	cmd.Flags().StringVar(&configFile, "config", "", "read settings from this YAML file")
 	cmd.Flags().StringVar(&addressFile, "address-file", "", "write the address to this file once the relay listens, as HOST:PORT")
@@ -169,8 +171,8 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	relay, err := server.New(ctx, server.Config{
 		Listener: listener, TLS: encryption, Tokens: tokens, Store: store, Sources: sources, Retention: time.Duration(config.Retention),
 		Recovery: missed, TrustedProxies: proxies, PublicURL: strings.TrimSuffix(config.PublicURL, "/"),
-		Page: &server.Page{File: config.pageFile(), Reviewers: config.Reviewers, GitHub: config.githubSources(), Store: config.Store,
-			Version: build.Version()},
+		Page: &server.Page{File: config.pageFile(), Reviewers: config.Reviewers, NeedsHuman: config.NeedsHuman,
+			GitHub: config.githubSources(), Store: config.Store, Version: build.Version()},
 	})
 	if errors.Is(err, server.ErrUnprotected) {
 		return usageError{fmt.Errorf("the relay cannot listen on %s: %w", config.Listen, server.ErrUnprotected)}

@@ -27,6 +27,8 @@ type Page struct {
 	File string
 	// Reviewers are the logins whose reviews count.
 	Reviewers []string
+	// NeedsHuman is the label with which the agents call a person, as in projection.Config.
+	NeedsHuman string
 	// GitHub are the sources whose events have GitHub's shape.
 	GitHub []string
 	// Store and Version are for display.
@@ -43,7 +45,8 @@ type page struct {
 func newPage(ctx context.Context, s *Server) (*page, error) {
 	config := s.config.Page
 	read, err := projection.Open(ctx, projection.Config{
-		Path: config.File, Log: s.hub, Store: s.config.Store, Reviewers: config.Reviewers, GitHub: config.GitHub,
+		Path: config.File, Log: s.hub, Store: s.config.Store, Reviewers: config.Reviewers,
+		NeedsHuman: config.NeedsHuman, GitHub: config.GitHub,
 	})
 	if err != nil {
 		return nil, err

@@ -245,7 +245,7 @@ func (b *batch) take(ctx context.Context, e event.Event, in parsed, at int64) (i
 		pull.trimmed = false
 	}
 	pull.Source, pull.Repo, pull.Number = e.Source, e.Repo, number
-	pull.apply(e, in)
+	pull.apply(e, in, b.p.config.NeedsHuman)
 	b.heads[commitKey{at, pull.Head}] = number
 	b.touched[pullKey{at, number}] = true
 	return number, nil

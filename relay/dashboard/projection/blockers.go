@@ -22,7 +22,7 @@ type need struct {
 // and what all of them lack prevents the merge. The agents ask GitHub about more than the log tells; see quote.
 func (v *view) needs(s Summary) (list []need) {
 	if v.called() {
-		reason := "it carries the label " + NeedsHuman
+		reason := "it carries the label " + v.label
 		list = append(list, need{verdict.TurnPerson, later(v.LabelledAt, v.OpenedAt), reason,
 			[]string{reason + ": a person has to look at it, and to take the label off"}})
 	}
@@ -104,7 +104,9 @@ func lacks(needs []need) []string {
 }
 
 // called reports whether the agents call a person by the label.
-func (v *view) called() bool { return slices.Contains(v.Labels, NeedsHuman) }
+func (v *view) called() bool {
+	return slices.ContainsFunc(v.Labels, func(l string) bool { return strings.EqualFold(l, v.label) })
+}
 
 // held reports whether the review of the head waits for a person.
 func (v *view) held() bool {

@@ -11,6 +11,7 @@ import (
 
 	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/event"
+	"touchstone/verdict"
 )
 
 // A file that stopped half way continues from there, without reading processed events again.
@@ -71,6 +72,24 @@ func TestFileIsRebuilt(t *testing.T) {
 				t.Errorf("got %+v\nwant %+v", got, want)
 			}
 		})
+	}
+}
+
+// A label that calls a person by another name counts, once the relay is told, also for what came before.
+func TestTheLabelThatCallsAPersonCanHaveAnotherName(t *testing.T) {
+	l := newLog(t)
+	label := object{"name": "Ask-The-Team"}
+	l.append(opened(1, "aaa"), happened(5, "pull_request", "labeled", 1, object{"label": label,
+		"pull_request": pull(5, 1, "aaa", object{"labels": []object{label}})}))
+	path := l.file()
+	makeFile(t, l, path)
+	p := l.projectAs(projection.Config{Path: path, Reviewers: []string{"judge"}, NeedsHuman: "ask-the-team"})
+	if s := one(t, p); s.Turn != verdict.TurnPerson || s.Reason != "it carries the label ask-the-team" {
+		t.Errorf("turn %q: %s", s.Turn, s.Reason)
+	}
+	trends, err := p.Trends(t.Context(), event.Filter{}, "", projection.Day, began, began)
+	if err != nil || len(trends) != 1 || trends[0].Escalations != 1 {
+		t.Errorf("trends %+v, %v", trends, err)
 	}
 }
 

@@ -9,6 +9,7 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -36,6 +37,8 @@ type Config struct {
 	Store hub.Store
 	// Reviewers are the logins whose records are believed.
 	Reviewers []string
+	// NeedsHuman is the label with which the agents call a person; empty means the constant of that name.
+	NeedsHuman string
 	// GitHub are the sources that send events in GitHub's format.
 	GitHub []string
 }
@@ -67,6 +70,7 @@ type place struct{ source, repo string }
 
 // Open opens the projection's file. Run brings it up to date.
 func Open(ctx context.Context, config Config) (*Projection, error) {
+	config.NeedsHuman = cmp.Or(config.NeedsHuman, NeedsHuman)
 	p := &Projection{
 		config: config, github: map[string]bool{}, moved: make(chan struct{}), awaited: make(chan struct{}, 1), newest: map[int64]int64{},
 	}
@@ -82,6 +86,9 @@ func (p *Projection) open(ctx context.Context) error {
 	identity := map[string]string{
 		"format": format, "log": bounds.Log, "reviewers": strings.ToLower(strings.Join(reviewers, ",")),
 		"github": strings.Join(slices.Sorted(slices.Values(p.config.GitHub)), ","),
+	}
+	if identity["needs_human"] = p.config.NeedsHuman; p.config.NeedsHuman == NeedsHuman {
+		identity["needs_human"] = "" // as in files from before the setting
 	}
 	f, fresh, err := openFiles(ctx, p.config.Path, identity)
 	if err != nil {

@@ -73,8 +73,14 @@ func (l *log) append(events ...event.Event) {
 // project returns a projection that has processed the whole log.
 func (l *log) project(path string, reviewers ...string) *projection.Projection {
 	l.t.Helper()
-	p, err := projection.Open(l.t.Context(),
-		projection.Config{Path: path, Log: l.hub, Store: l.store, Reviewers: reviewers, GitHub: []string{"github"}})
+	return l.projectAs(projection.Config{Path: path, Reviewers: reviewers})
+}
+
+// projectAs is project with more of the configuration.
+func (l *log) projectAs(config projection.Config) *projection.Projection {
+	l.t.Helper()
+	config.Log, config.Store, config.GitHub = l.hub, l.store, []string{"github"}
+	p, err := projection.Open(l.t.Context(), config)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -38,13 +38,13 @@ type Pull struct {
 	MergedBy   string    `json:"merged_by,omitempty"`
 	MergeSHA   string    `json:"merge_sha,omitempty"`
 	EventAt    time.Time `json:"event_at"`
-	LabelledAt time.Time `json:"labelled_at,omitzero"` // when NeedsHuman was last added
-	Escalated  []string  `json:"escalated,omitempty"`  // all times when NeedsHuman was added
+	LabelledAt time.Time `json:"labelled_at,omitzero"` // when the label was last added that calls a person
+	Escalated  []string  `json:"escalated,omitempty"`  // all times when it was added
 	Heads      []Head    `json:"heads,omitempty"`      // oldest first
 	Reviews    []Review  `json:"reviews,omitempty"`    // oldest first
 }
 
-// NeedsHuman is the label with which the agents call a person.
+// NeedsHuman is the label with which the agents call a person, unless their settings name another one.
 const NeedsHuman = "needs-human"
 
 // Head is a commit that was the pull request's head, and when the relay first heard about it.
@@ -82,12 +82,12 @@ const (
 	maxHeads   = 500
 )
 
-// apply applies what an event says about the pull request itself.
-func (p *Pull) apply(e event.Event, in parsed) {
+// apply applies what an event says about the pull request itself. The label called calls a person.
+func (p *Pull) apply(e event.Event, in parsed, called string) {
 	p.EventAt = later(p.EventAt, e.ReceivedAt)
 	if o := in.PullRequest; o != nil && o.Number == p.Number {
 		p.describe(o, e)
-		if e.Type == "pull_request" && e.Action == "labeled" && in.Label.Name == NeedsHuman {
+		if e.Type == "pull_request" && e.Action == "labeled" && strings.EqualFold(in.Label.Name, called) {
 			at := cmp.Or(o.UpdatedAt.UTC(), e.ReceivedAt)
 			p.LabelledAt = later(p.LabelledAt, at)
 			if moment := at.Format(time.RFC3339); !slices.Contains(p.Escalated, moment) {

@@ -240,7 +240,7 @@ func (p *Projection) Pull(ctx context.Context, scope event.Filter, repo string, 
 	if err != nil {
 		return Detail{}, false, err
 	}
-	d = newView(&pull, p.config.Reviewers, commits).detail()
+	d = newView(&pull, p.config, commits).detail()
 	d.Events = []Happening{}
 	log := p.config.Log.Bounds().Log
 	err = p.query(ctx, func(rows *sql.Rows) error {

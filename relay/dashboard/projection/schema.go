@@ -172,11 +172,12 @@ func isDamage(err error) bool {
 	return errors.Is(err, errDamaged)
 }
 
-// is reports whether the file has the expected identity.
+// is reports whether the file has the expected identity. A value that it does not have is empty.
 func (f *files) is(ctx context.Context, identity map[string]string) bool {
 	for name, want := range identity {
 		var value string
-		if err := f.writer.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", name).Scan(&value); err != nil || value != want {
+		err := f.writer.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", name).Scan(&value)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) || value != want {
 			return false
 		}
 	}

@@ -139,6 +139,7 @@ type NamedCheck struct {
 type view struct {
 	*Pull
 	reviewers []string
+	label     string             // calls a person
 	commits   map[string]*Commit // by SHA, of its heads
 	last      *Review            // the review with the newest believed record
 	onHead    *Review            // the same, for the head and its base; nil after one by its login for another base
@@ -148,13 +149,13 @@ type view struct {
 	settled   time.Time          // by GitHub's clock: the agents' statuses from before it are outdated
 }
 
-func newView(p *Pull, reviewers []string, commits map[string]*Commit) *view {
-	v := &view{Pull: p, reviewers: reviewers, commits: commits}
+func newView(p *Pull, config Config, commits map[string]*Commit) *view {
+	v := &view{Pull: p, reviewers: config.Reviewers, label: config.NeedsHuman, commits: commits}
 	for i := range p.Reviews {
 		r := &p.Reviews[i]
 		switch {
 		case r.Record == nil:
-		case p.doubt(*r, reviewers) != "":
+		case p.doubt(*r, v.reviewers) != "":
 			v.others++
 		default:
 			v.last = r

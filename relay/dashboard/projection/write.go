@@ -66,7 +66,7 @@ func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 		}
 		commits[h.SHA] = &commit.Commit
 	}
-	v := newView(&pull.Pull, b.p.config.Reviewers, commits)
+	v := newView(&pull.Pull, b.p.config, commits)
 	s := v.summary()
 	summary, err := json.Marshal(s)
 	if err != nil {
