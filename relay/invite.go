@@ -66,7 +66,7 @@ part of the link after # never reaches a proxy or its logs.`,
 			var links []string
 			var invited []token.Token
 			for _, name := range names {
-				made, code, err := token.NewInvite(name, token.Mode(role), scope, reviewers, time.Duration(life))
+				made, code, err := token.NewInvite(name, event.Mode(role), scope, reviewers, time.Duration(life))
 				if err != nil {
 					return usageError{err}
 				}
@@ -92,10 +92,10 @@ part of the link after # never reaches a proxy or its logs.`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&names, "name", nil, "the person it is for, such as alice (repeatable, one link for each)")
-	flags.StringVar(&role, "role", string(token.Author),
+	flags.StringVar(&role, "role", string(event.ForAuthor),
 		"what the machine is for: author or reviewer; or admin, for a person who runs the relay")
-	completes(cmd, "role", string(token.Author)+"\tfixes and merges their own", string(token.Reviewer)+"\treviews what others open",
-		string(token.Administrator)+"\truns the relay")
+	completes(cmd, "role", string(event.ForAuthor)+"\tfixes and merges their own", string(event.ForReviewer)+"\treviews what others open",
+		string(event.ForAdmin)+"\truns the relay")
 	flags.StringArrayVar(&scope.Repos, "repo", nil, "let it read only this repository, or glob such as acme/* (repeatable)")
 	flags.StringArrayVar(&scope.Sources, "source", nil, "let it read only this source (repeatable)")
 	flags.StringArrayVar(&reviewers, "reviewer", nil,

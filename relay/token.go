@@ -179,7 +179,7 @@ func tokenRevokeCommand(place *tokenPlace) *cobra.Command {
 		Example: `  touchstone-relay token revoke k3f2q7xa`,
 		Args: func(_ *cobra.Command, args []string) error {
 			// Keep the argument out of the error: it may be a token.
-			if len(args) != 1 || !token.ValidID(args[0]) {
+			if len(args) != 1 || !event.ValidTokenID(args[0]) {
 				return usageError{errors.New("give the id of one access token, as touchstone-relay token list shows it; the access token itself is a " +
 					"secret and does not belong on a command line")}
 			}

@@ -303,7 +303,7 @@ func (p tokenPlace) firstAdministrator(ctx context.Context) (code string, err er
 			return nil // the last administrator was revoked on purpose
 		}
 		var made token.Token
-		if made, code, err = token.NewInvite("admin", token.Administrator, event.Filter{}, nil, firstInvite); err != nil {
+		if made, code, err = token.NewInvite("admin", event.ForAdmin, event.Filter{}, nil, firstInvite); err != nil {
 			return err
 		}
 		return token.Add(ctx, store, made)

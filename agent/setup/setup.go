@@ -12,10 +12,10 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
+
+	"touchstone/relay/event"
 )
 
 // Invitation is the parsed form of a link that lets this machine join a relay.
@@ -24,14 +24,6 @@ type Invitation struct {
 	Relay string
 	code  string
 }
-
-// codeShape and tokenShape match an invitation's code and a token as the relay writes them. A relay's answer
-// ends up in files, on a terminal and in the names of services.
-var (
-	codeShape  = regexp.MustCompile(`^inv_[a-z2-7]{8}_[a-z2-7]{52}$`)
-	tokenShape = regexp.MustCompile(`^rly_[a-z2-7]{8}_[a-z2-7]{52}$`)
-	roles      = []string{"author", "reviewer", "admin"}
-)
 
 // ParseInvitation parses the link that touchstone-relay invite create prints. Its errors do not show the
 // link, which is a secret. It accepts an unencrypted link only if the link points to this machine.
@@ -43,7 +35,7 @@ func ParseInvitation(link string) (Invitation, error) {
 	}
 	code := address.Fragment
 	place, found := strings.CutSuffix(address.Path, "/join")
-	if !found || !codeShape.MatchString(code) {
+	if _, _, whole := event.SplitToken(code, event.CodePrefix); !found || !whole {
 		return Invitation{}, errors.New("that link has no invitation's code, or not the whole of it; give it in quotes, with all " +
 			"that stands behind the #")
 	}
@@ -55,37 +47,25 @@ func ParseInvitation(link string) (Invitation, error) {
 	return Invitation{Relay: address.Scheme + "://" + address.Host + place, code: code}, nil
 }
 
-// Membership is what the relay gives for an invitation.
-type Membership struct {
-	Relay string `json:"relay"`
-	// Token is the relay's access token, which cannot be obtained again.
-	Token string `json:"token"`
-	// Role is author, reviewer or admin.
-	Role string `json:"role"`
-	// Repositories are names and globs; none means all repositories of the relay.
-	Repositories []string `json:"repositories"`
-	// Reviewers are the logins whose verdicts count.
-	Reviewers []string `json:"reviewers"`
-}
-
 const (
 	redeemTimeout = 20 * time.Second
 	maxAnswer     = 64 << 10
 )
 
 // Look returns what the invitation is for, without the token. The invitation stays valid.
-func (i Invitation) Look(ctx context.Context) (Membership, error) {
+func (i Invitation) Look(ctx context.Context) (event.Membership, error) {
 	member, status, err := i.send(ctx, "/api/v1/join/look")
-	if err == nil && !slices.Contains(roles, member.Role) {
+	if err == nil && !member.Role.Valid() {
 		err = i.strange(status)
 	}
 	return member, err
 }
 
 // Redeem exchanges the invitation at its relay, which works once.
-func (i Invitation) Redeem(ctx context.Context) (Membership, error) {
+func (i Invitation) Redeem(ctx context.Context) (event.Membership, error) {
 	member, status, err := i.send(ctx, "/api/v1/join")
-	if err == nil && (!tokenShape.MatchString(member.Token) || !slices.Contains(roles, member.Role)) {
+	// The answer ends up in files, on a terminal and in the names of services.
+	if _, _, whole := event.SplitToken(member.Token, event.TokenPrefix); err == nil && (!whole || !member.Role.Valid()) {
 		err = i.strange(status)
 	}
 	return member, err
@@ -97,39 +77,39 @@ func (i Invitation) strange(status string) error {
 }
 
 // send sends the code to the relay, and returns the relay's answer and its status.
-func (i Invitation) send(ctx context.Context, path string) (Membership, string, error) {
+func (i Invitation) send(ctx context.Context, path string) (event.Membership, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, redeemTimeout)
 	defer cancel()
 	body, err := json.Marshal(map[string]string{"code": i.code})
 	if err != nil {
-		return Membership{}, "", err
+		return event.Membership{}, "", err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, i.Relay+path, bytes.NewReader(body))
 	if err != nil {
-		return Membership{}, "", err
+		return event.Membership{}, "", err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	// A redirect would send the code to another server.
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	if err != nil {
-		return Membership{}, "", fmt.Errorf("reach the relay: %w; is the machine online, and does the relay run?", err)
+		return event.Membership{}, "", fmt.Errorf("reach the relay: %w; is the machine online, and does the relay run?", err)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return Membership{}, "", fmt.Errorf("read the relay's answer: %w", err)
+		return event.Membership{}, "", fmt.Errorf("read the relay's answer: %w", err)
 	}
 	var answer struct {
-		Membership
+		event.Membership
 		Error string `json:"error"`
 	}
 	err = json.Unmarshal(text, &answer)
 	switch {
 	case answer.Error != "":
-		return Membership{}, "", fmt.Errorf("the relay at %s says: %.500q", i.Relay, answer.Error)
+		return event.Membership{}, "", fmt.Errorf("the relay at %s says: %.500q", i.Relay, answer.Error)
 	case response.StatusCode != http.StatusOK, err != nil:
-		return Membership{}, "", i.strange(response.Status)
+		return event.Membership{}, "", i.strange(response.Status)
 	}
 	// The address of the link is known to work.
 	answer.Relay = i.Relay

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"touchstone/agent/config"
+	"touchstone/relay/event"
 )
 
 const (
@@ -78,7 +79,7 @@ func TestAnInvitationIsRedeemedOrRefused(t *testing.T) {
 				}
 				return
 			}
-			want := Membership{relay.URL, token, "author", []string{"acme/app"}, []string{"bot"}}
+			want := event.Membership{Relay: relay.URL, Token: token, Role: "author", Repositories: []string{"acme/app"}, Reviewers: []string{"bot"}}
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%+v, %v", got, err)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"touchstone/relay/event"
 	"touchstone/relay/token"
 )
 
@@ -18,15 +19,6 @@ const (
 	maxJoinBytes = 4 << 10
 	joinTimeout  = 10 * time.Second
 )
-
-// joined answers a client that redeemed an invitation, or looked at what it is for.
-type joined struct {
-	Relay        string     `json:"relay"`
-	Token        string     `json:"token,omitempty"` // empty if the invitation was only looked at
-	Role         token.Mode `json:"role"`
-	Repositories []string   `json:"repositories"`
-	Reviewers    []string   `json:"reviewers"`
-}
 
 // join exchanges an invitation's code for a token, once.
 func (s *Server) join(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +64,7 @@ func (s *Server) invitation(w http.ResponseWriter, r *http.Request, take func(co
 			log.Info().AnErr("later", err).Str("mode", string(invited.Invite.Mode)).Msg("invitation redeemed")
 		}
 		w.Header().Set("Cache-Control", "no-store")
-		reply(w, http.StatusOK, joined{
+		reply(w, http.StatusOK, event.Membership{
 			Relay: s.address(r), Token: text, Role: invited.Invite.Mode,
 			Repositories: append([]string{}, invited.Repos...), Reviewers: append([]string{}, invited.Invite.Reviewers...),
 		})

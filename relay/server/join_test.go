@@ -18,7 +18,8 @@ import (
 // TestJoin redeems an invitation over HTTP: its token reads events at once, and the code works once.
 func TestJoin(t *testing.T) {
 	tokens := token.File{Path: filepath.Join(t.TempDir(), "tokens")}
-	made, code, err := token.NewInvite("alice", token.Author, event.Filter{Repos: []string{"acme/app"}}, []string{"acme-reviewer"}, time.Hour)
+	made, code, err := token.NewInvite("alice", event.ForAuthor, event.Filter{Repos: []string{"acme/app"}},
+		[]string{"acme-reviewer"}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

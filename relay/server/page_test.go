@@ -350,7 +350,7 @@ func TestBoardKnowsWhoAsks(t *testing.T) {
 func TestHealthTellsAdministratorsAloneOfTokens(t *testing.T) {
 	r, store, texts := paged(t, event.Filter{Repos: []string{"acme/*"}}, event.Filter{})
 	admin := mint(t, store, "ops", token.Admin, event.Filter{})
-	invite, _, err := token.NewInvite("alice", token.Author, event.Filter{Repos: []string{"acme/app"}}, nil, time.Hour)
+	invite, _, err := token.NewInvite("alice", event.ForAuthor, event.Filter{Repos: []string{"acme/app"}}, nil, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -200,8 +200,8 @@ func TestCheckerRefusesWhatIsNoToken(t *testing.T) {
 		"none":           "",
 		"another":        other,
 		"its id":         made.ID,
-		"its hash":       prefix + made.ID + "_" + made.Hash,
-		"another secret": text[:len(text)-secretLength] + other[len(other)-secretLength:],
+		"its hash":       event.TokenPrefix + made.ID + "_" + made.Hash,
+		"another secret": text[:len(text)-52] + other[len(other)-52:],
 		"cut short":      text[:len(text)-1],
 		"in capitals":    strings.ToUpper(text),
 	} {
@@ -296,7 +296,7 @@ func (s *slowStore) Load(ctx context.Context) ([]Token, error) {
 func TestASlowReadingOfTheTokensUndoesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &slowStore{Store: emptyFile(t), next: make(chan chan struct{}, 1)}
-		code := invite(t, store, "alice", Author)
+		code := invite(t, store, "alice", event.ForAuthor)
 		c, err := NewChecker(t.Context(), store)
 		if err != nil {
 			t.Fatal(err)

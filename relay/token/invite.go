@@ -12,24 +12,11 @@ import (
 	"touchstone/worktree/githubname"
 )
 
-// Mode is the purpose of a machine that joins.
-type Mode string
-
-// The modes.
-const (
-	// Author is a machine whose agent fixes and merges its user's pull requests.
-	Author Mode = "author"
-	// Reviewer is the machine whose agent reviews.
-	Reviewer Mode = "reviewer"
-	// Administrator is a person who runs the relay.
-	Administrator Mode = "admin"
-)
-
 // Invite is the part of a token that makes it an invitation, which can only be exchanged, once, for an
 // ordinary token.
 type Invite struct {
 	// Mode is the purpose of the machine that redeems the invitation.
-	Mode Mode `json:"mode"`
+	Mode event.Mode `json:"mode"`
 	// Reviewers are the logins whose verdicts count on that machine; at most 20.
 	Reviewers []string `json:"reviewers,omitempty"`
 	// Expires is when the invitation expires.
@@ -50,9 +37,6 @@ func (i Invite) good(now time.Time) bool {
 	return left > 0 && left <= maxInvite+24*time.Hour
 }
 
-// codePrefix distinguishes an invitation's code from a token.
-const codePrefix = "inv_"
-
 // The reasons why Redeem gives no token, as sentences for people.
 var (
 	ErrNoInvite   = errors.New("invitation not found on this relay; ask its sender for a new one")
@@ -63,9 +47,9 @@ var (
 
 // NewInvite makes an invitation that is valid for life, at least a minute and at most 30 days. The string is
 // the code that redeems it, which cannot be retrieved later.
-func NewInvite(name string, mode Mode, scope event.Filter, reviewers []string, life time.Duration) (Token, string, error) {
+func NewInvite(name string, mode event.Mode, scope event.Filter, reviewers []string, life time.Duration) (Token, string, error) {
 	role := Subscriber
-	if mode == Administrator {
+	if mode == event.ForAdmin {
 		role = Admin
 	}
 	if life < minInvite || life > maxInvite {
@@ -76,13 +60,13 @@ func NewInvite(name string, mode Mode, scope event.Filter, reviewers []string, l
 		return Token{}, "", err
 	}
 	t.Invite = &Invite{Mode: mode, Reviewers: reviewers, Expires: t.Created.Add(life)}
-	return t, codePrefix + strings.TrimPrefix(text, prefix), t.Invite.validate()
+	return t, event.CodePrefix + strings.TrimPrefix(text, event.TokenPrefix), t.Invite.validate()
 }
 
 // validate reports values that cannot be meant.
 func (i Invite) validate() error {
-	if !slices.Contains([]Mode{Author, Reviewer, Administrator}, i.Mode) {
-		return fmt.Errorf("the purpose of an invitation must be %s, %s or %s", Author, Reviewer, Administrator)
+	if !i.Mode.Valid() {
+		return fmt.Errorf("the purpose of an invitation must be %s, %s or %s", event.ForAuthor, event.ForReviewer, event.ForAdmin)
 	}
 	if len(i.Reviewers) > maxReviewers {
 		return fmt.Errorf("too many reviewers; name at most %d", maxReviewers)
@@ -128,7 +112,7 @@ func redeem(ctx context.Context, store Store, code string) (made Token, text str
 		}
 		good.ID, good.Redeemed = made.ID, true
 		_, secret, _ := parse(fresh)
-		text = prefix + made.ID + "_" + secret
+		text = event.TokenPrefix + made.ID + "_" + secret
 		tokens[i] = good
 		return tokens, nil
 	})
@@ -137,8 +121,8 @@ func redeem(ctx context.Context, store Store, code string) (made Token, text str
 
 // parseCode splits an invitation's code. The error is ErrNoInvite.
 func parseCode(code string) (id, secret string, err error) {
-	rest, found := strings.CutPrefix(code, codePrefix)
-	if id, secret, err = parse(prefix + rest); !found || err != nil {
+	id, secret, ok := event.SplitToken(code, event.CodePrefix)
+	if !ok {
 		return "", "", ErrNoInvite
 	}
 	return id, secret, nil

@@ -13,7 +13,7 @@ import (
 )
 
 // invite makes an invitation for a day and stores it.
-func invite(t *testing.T, store Store, name string, mode Mode) string {
+func invite(t *testing.T, store Store, name string, mode event.Mode) string {
 	t.Helper()
 	made, code, err := NewInvite(name, mode, event.Filter{Repos: []string{"acme/app"}}, []string{"acme-reviewer"}, 24*time.Hour)
 	if err != nil {
@@ -27,7 +27,7 @@ func invite(t *testing.T, store Store, name string, mode Mode) string {
 
 func TestInviteGivesOneTokenOfItsScope(t *testing.T) {
 	store := emptyFile(t)
-	code := invite(t, store, "alice", Author)
+	code := invite(t, store, "alice", event.ForAuthor)
 	c, err := NewChecker(t.Context(), store)
 	if err != nil {
 		t.Fatal(err)
@@ -38,14 +38,15 @@ func TestInviteGivesOneTokenOfItsScope(t *testing.T) {
 	if _, ok := c.Check(code); ok {
 		t.Error("the code reads events")
 	}
-	if _, ok := c.Check(prefix + strings.TrimPrefix(code, codePrefix)); ok {
+	if _, ok := c.Check(event.TokenPrefix + strings.TrimPrefix(code, event.CodePrefix)); ok {
 		t.Error("the code, written as a token, reads events")
 	}
 	invited, text, err := c.Redeem(t.Context(), code)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if invited.Name != "alice" || invited.Invite.Mode != Author || !slices.Equal(invited.Invite.Reviewers, []string{"acme-reviewer"}) {
+	if invited.Name != "alice" ||
+		invited.Invite.Mode != event.ForAuthor || !slices.Equal(invited.Invite.Reviewers, []string{"acme-reviewer"}) {
 		t.Errorf("invited to %+v, %+v", invited, invited.Invite)
 	}
 	grant, ok := c.Check(text)
@@ -59,7 +60,7 @@ func TestInviteGivesOneTokenOfItsScope(t *testing.T) {
 
 func TestInviteOfAnAdministrator(t *testing.T) {
 	store := emptyFile(t)
-	code := invite(t, store, "ops", Administrator)
+	code := invite(t, store, "ops", event.ForAdmin)
 	c, _ := NewChecker(t.Context(), store)
 	_, text, err := c.Redeem(t.Context(), code)
 	if grant, ok := c.Check(text); err != nil || !ok || grant.Role != Admin {
@@ -69,7 +70,7 @@ func TestInviteOfAnAdministrator(t *testing.T) {
 
 func TestInviteIsRedeemedOnceHoweverManyTry(t *testing.T) {
 	store := emptyFile(t)
-	code := invite(t, store, "alice", Author)
+	code := invite(t, store, "alice", event.ForAuthor)
 	var group sync.WaitGroup
 	results := make(chan error, 8)
 	for range cap(results) {
@@ -99,17 +100,19 @@ func TestInviteIsRedeemedOnceHoweverManyTry(t *testing.T) {
 // else holds the lock.
 func TestGuessTakesNoLock(t *testing.T) {
 	store := emptyFile(t)
-	code := invite(t, store, "alice", Author)
+	code := invite(t, store, "alice", event.ForAuthor)
 	c, err := NewChecker(t.Context(), store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, other, err := NewInvite("mallory", Author, event.Filter{}, nil, time.Hour)
+	_, other, err := NewInvite("mallory", event.ForAuthor, event.Filter{}, nil, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
+	id, _, _ := event.SplitToken(code, event.CodePrefix)
+	_, secret, _ := event.SplitToken(other, event.CodePrefix)
 	err = store.Update(t.Context(), func(tokens []Token) ([]Token, error) {
-		for _, guess := range []string{other, code[:len(codePrefix)+idLength+1] + other[len(codePrefix)+idLength+1:]} {
+		for _, guess := range []string{other, event.CodePrefix + id + "_" + secret} {
 			if _, _, err := c.Redeem(t.Context(), guess); !errors.Is(err, ErrNoInvite) {
 				t.Errorf("a guess while the tokens are changed: %v", err)
 			}
@@ -124,8 +127,8 @@ func TestGuessTakesNoLock(t *testing.T) {
 func TestInviteThatIsNotGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := emptyFile(t)
-		code := invite(t, store, "alice", Author)
-		other := invite(t, emptyFile(t), "alice", Author)
+		code := invite(t, store, "alice", event.ForAuthor)
+		other := invite(t, emptyFile(t), "alice", event.ForAuthor)
 		made, text := mint(t, "laptop-1", event.Filter{})
 		if err := Add(t.Context(), store, made); err != nil {
 			t.Fatal(err)
@@ -137,23 +140,24 @@ func TestInviteThatIsNotGood(t *testing.T) {
 		for name, wrong := range map[string]string{
 			"empty":               "",
 			"a token":             text,
-			"a token as a code":   codePrefix + strings.TrimPrefix(text, prefix),
+			"a token as a code":   event.CodePrefix + strings.TrimPrefix(text, event.TokenPrefix),
 			"of another relay":    other,
-			"with another secret": code[:len(code)-secretLength] + other[len(other)-secretLength:],
+			"with another secret": code[:len(code)-52] + other[len(other)-52:],
 			"cut short":           code[:len(code)-1],
 		} {
 			if _, _, err := c.Redeem(t.Context(), wrong); !errors.Is(err, ErrNoInvite) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if (Invite{Mode: Author, Expires: clock().AddDate(1, 0, 0)}).good(clock()) {
+		if (Invite{Mode: event.ForAuthor, Expires: clock().AddDate(1, 0, 0)}).good(clock()) {
 			t.Error("an invitation that was made while the clock was a year ahead is good for that long")
 		}
 		time.Sleep(24 * time.Hour)
 		if _, _, err := c.Redeem(t.Context(), code); !errors.Is(err, ErrInviteExpired) {
 			t.Errorf("a day later: %v", err)
 		}
-		if _, err := Revoke(t.Context(), store, code[len(codePrefix):len(codePrefix)+idLength]); err != nil {
+		id, _, _ := event.SplitToken(code, event.CodePrefix)
+		if _, err := Revoke(t.Context(), store, id); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := c.Redeem(t.Context(), code); !errors.Is(err, ErrNoInvite) {
@@ -164,23 +168,30 @@ func TestInviteThatIsNotGood(t *testing.T) {
 
 // TestInviteNamesReviewersThatAgentsAccept checks that the relay accepts what agent.yaml accepts as reviewers.
 func TestInviteNamesReviewersThatAgentsAccept(t *testing.T) {
-	if _, _, err := NewInvite("a", Author, event.Filter{}, []string{"octocat", "acme-reviewer[bot]", "octo_acme"}, time.Hour); err != nil {
+	logins := []string{"octocat", "acme-reviewer[bot]", "octo_acme"}
+	if _, _, err := NewInvite("a", event.ForAuthor, event.Filter{}, logins, time.Hour); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestNewInviteRefuses(t *testing.T) {
 	for name, make := range map[string]func() error{
-		"no name":      func() error { _, _, err := NewInvite("", Author, event.Filter{}, nil, time.Hour); return err },
+		"no name":      func() error { _, _, err := NewInvite("", event.ForAuthor, event.Filter{}, nil, time.Hour); return err },
 		"another mode": func() error { _, _, err := NewInvite("a", "boss", event.Filter{}, nil, time.Hour); return err },
-		"too short":    func() error { _, _, err := NewInvite("a", Author, event.Filter{}, nil, time.Second); return err },
-		"too long":     func() error { _, _, err := NewInvite("a", Author, event.Filter{}, nil, 31*24*time.Hour); return err },
+		"too short": func() error {
+			_, _, err := NewInvite("a", event.ForAuthor, event.Filter{}, nil, time.Second)
+			return err
+		},
+		"too long": func() error {
+			_, _, err := NewInvite("a", event.ForAuthor, event.Filter{}, nil, 31*24*time.Hour)
+			return err
+		},
 		"a false login": func() error {
-			_, _, err := NewInvite("a", Author, event.Filter{}, []string{"a b"}, time.Hour)
+			_, _, err := NewInvite("a", event.ForAuthor, event.Filter{}, []string{"a b"}, time.Hour)
 			return err
 		},
 		"a false filter": func() error {
-			_, _, err := NewInvite("a", Author, event.Filter{Repos: []string{"["}}, nil, time.Hour)
+			_, _, err := NewInvite("a", event.ForAuthor, event.Filter{Repos: []string{"["}}, nil, time.Hour)
 			return err
 		},
 	} {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"touchstone/relay/event"
 )
 
 // Bounds of what a relay keeps.
@@ -96,7 +98,7 @@ func decode(text []byte) ([]Token, error) {
 	}
 	seen := map[string]bool{}
 	for _, t := range c.Tokens {
-		if !ValidID(t.ID) {
+		if !event.ValidTokenID(t.ID) {
 			return nil, errors.New("an access token's id is not in the format of touchstone-relay token create")
 		}
 		if err := t.validate(); err != nil {

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"touchstone/relay/event"
@@ -58,10 +57,8 @@ type Token struct {
 	Redeemed bool    `json:"redeemed,omitempty"`
 }
 
-// A token is "rly_", the id, "_" and the secret. Both are base32 in lower case, which has no characters that
-// a shell, a URL or a double click treats specially.
+// The sizes of a token's parts, which event.SplitToken knows as text.
 const (
-	prefix      = "rly_"
 	idBytes     = 5
 	secretBytes = 32
 )
@@ -69,9 +66,6 @@ const (
 var (
 	encoding  = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 	nameShape = regexp.MustCompile(`^[A-Za-z0-9._@-]{1,64}$`)
-
-	idLength     = encoding.EncodedLen(idBytes)
-	secretLength = encoding.EncodedLen(secretBytes)
 )
 
 // New makes a token that is valid from now on. The string is the token itself, which cannot be retrieved
@@ -88,30 +82,20 @@ func New(name string, role Role, scope event.Filter) (Token, string, error) {
 	if err := t.validate(); err != nil {
 		return Token{}, "", err
 	}
-	return t, prefix + t.ID + "_" + secret, nil
+	return t, event.TokenPrefix + t.ID + "_" + secret, nil
 }
 
 // errShape leaves out the given text, which may be a secret with a typing error.
-var errShape = errors.New("not an access token; an access token begins with " + prefix + " and is printed by touchstone-relay token create")
+var errShape = errors.New("not an access token; an access token begins with " + event.TokenPrefix +
+	" and is printed by touchstone-relay token create")
 
 // parse splits a token into its id and its secret.
 func parse(text string) (id, secret string, err error) {
-	rest, found := strings.CutPrefix(text, prefix)
-	id, secret, cut := strings.Cut(rest, "_")
-	if !found || !cut || !ValidID(id) || !encoded(secret, secretLength) {
+	id, secret, ok := event.SplitToken(text, event.TokenPrefix)
+	if !ok {
 		return "", "", errShape
 	}
 	return id, secret, nil
-}
-
-// ValidID reports whether id has the form of a token's id.
-func ValidID(id string) bool { return encoded(id, idLength) }
-
-// encoded reports whether text is base32 as New writes it.
-func encoded(text string, length int) bool {
-	return len(text) == length && !strings.ContainsFunc(text, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '2' || r > '7')
-	})
 }
 
 func hash(secret string) string {

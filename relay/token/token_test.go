@@ -69,7 +69,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		id, secret, err := parse(text)
-		if err == nil && prefix+id+"_"+secret != text {
+		if err == nil && event.TokenPrefix+id+"_"+secret != text {
 			t.Errorf("%q reads as %s and %s", text, id, secret)
 		}
 		if err != nil && !errors.Is(err, errShape) {
