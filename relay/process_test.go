@@ -232,7 +232,7 @@ func checkExamples(t *testing.T, who string, events []*event.Event, all []exampl
 	}
 }
 
-func TestTerminated(t *testing.T) {
+func TestTheRelayEndsCleanlyOnSIGTERM(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: Windows has no SIGTERM to send")

@@ -118,7 +118,7 @@ func TestPayloadsThroughTheWholeChain(t *testing.T) {
 	}
 }
 
-func TestFilter(t *testing.T) {
+func TestFollowGetsOnlyWhatTheFilterLetsThrough(t *testing.T) {
 	url, _ := serve(t, "", filepath.Join(t.TempDir(), "relay.db"))
 	for i, repo := range []string{"acme/app", "other/app", "acme/lib"} {
 		post(t, url, fmt.Sprint(i), fmt.Appendf(nil, `{"repository":{"full_name":%q}}`, repo))
@@ -338,7 +338,7 @@ func TestHandlerErrorEndsFollowing(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestFollowEndsOnlyOnRefusalsThatWillNotChange(t *testing.T) {
 	for status, permanent := range map[int]bool{
 		http.StatusBadRequest: true, http.StatusUnauthorized: true, http.StatusForbidden: true,
 		http.StatusNotFound: false, http.StatusTooManyRequests: false, http.StatusBadGateway: false,
@@ -379,7 +379,7 @@ func TestNonsenseIsNotAcknowledged(t *testing.T) {
 	}
 }
 
-func TestValidate(t *testing.T) {
+func TestFollowRefusesAMistakenConfiguration(t *testing.T) {
 	for name, c := range map[string]struct {
 		client client.Client
 		after  string

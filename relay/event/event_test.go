@@ -124,7 +124,7 @@ func readFrame(t *testing.T, frame []byte) Message {
 }
 
 // encoding/json compacts the payload, but must not change its meaning.
-func TestMarshal(t *testing.T) {
+func TestEncodingAnEventKeepsThePayloadsMeaning(t *testing.T) {
 	e := sample
 	e.Payload = []byte("{\n \"a\": \"<\"\n}")
 	encoded, err := json.Marshal(e)

@@ -94,7 +94,7 @@ func TestHubsShareALog(t *testing.T) {
 
 // A hub that does not know the newest events yet neither hides its readers' positions nor shows an event
 // twice, and learns of the events when it is asked to.
-func TestRefresh(t *testing.T) {
+func TestAHubThatHeardOfNothingLearnsOfEventsWhenAsked(t *testing.T) {
 	stores := share(t, 2)
 	stores[1].deaf = true
 	ahead, behind := start(t, stores[0], 0), start(t, stores[1], 0)

@@ -169,7 +169,7 @@ func TestDuplicateWakesNobody(t *testing.T) {
 	}
 }
 
-func TestRetention(t *testing.T) {
+func TestOldEventsAreRemovedAndReadersToldOfTheGap(t *testing.T) {
 	store := openStore(t)
 	old := storetest.Event("old")
 	if _, err := store.Append(t.Context(), []event.Event{old, storetest.Event("old too")}); err != nil {

@@ -75,7 +75,7 @@ func stored(t *testing.T, tamper string) *sqlite.Store {
 
 const unchecked = "UPDATE events SET checksum = NULL WHERE seq >= 0; "
 
-func TestVerify(t *testing.T) {
+func TestVerifyNamesWhatIsMissingOrDamaged(t *testing.T) {
 	for name, test := range map[string]struct{ tamper, want string }{
 		"sound":           {"", ""},
 		"one missing":     {"DELETE FROM events WHERE seq = 300", "event 300 is damaged: it is missing"},

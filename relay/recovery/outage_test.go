@@ -160,7 +160,7 @@ func (w *world) awaitAsked(redeliveries int) {
 
 // Hundreds of deliveries happen while the relay is down, and it is killed twice while it catches up.
 // Afterwards the log holds each delivery once.
-func TestOutage(t *testing.T) {
+func TestEachDeliveryOfAnOutageIsRecoveredOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "acme/app", "json")
 	store := "sqlite:" + filepath.Join(t.TempDir(), "relay.db")

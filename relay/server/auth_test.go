@@ -114,7 +114,7 @@ func TestReadingTakesAToken(t *testing.T) {
 }
 
 // Of events outside its scope a subscriber gets nothing but ids, whatever it asks for.
-func TestScope(t *testing.T) {
+func TestASubscriberGetsOnlyIdsOfEventsOutsideItsScope(t *testing.T) {
 	r, _, texts := guarded(t, event.Filter{Repos: []string{"acme/*"}}, event.Filter{Sources: []string{"grafana"}}, event.Filter{})
 	payload := func(repo string) string { return fmt.Sprintf(`{"repository":{"full_name":%q}}`, repo) }
 	r.post(t, "a", payload("secret/plans"))

@@ -15,8 +15,8 @@ import (
 	"touchstone/relay/token"
 )
 
-// TestJoin redeems an invitation over HTTP: its token reads events at once, and the code works once.
-func TestJoin(t *testing.T) {
+// TestACodeGivesATokenThatWorksAtOnceAndOnlyOnce redeems an invitation over HTTP: its token reads events at once, and the code works once.
+func TestACodeGivesATokenThatWorksAtOnceAndOnlyOnce(t *testing.T) {
 	tokens := token.File{Path: filepath.Join(t.TempDir(), "tokens")}
 	made, code, err := token.NewInvite("alice", event.ForAuthor, event.Filter{Repos: []string{"acme/app"}},
 		[]string{"acme-reviewer"}, time.Hour)

@@ -59,7 +59,7 @@ func TestStreamsResumeAfterTheirCursor(t *testing.T) {
 	}
 }
 
-func TestReset(t *testing.T) {
+func TestACursorOfNoLogIsResetToTheOldestEvent(t *testing.T) {
 	r := start(t, server.Config{})
 	first := r.post(t, "a", `{}`)
 	log := strings.TrimSuffix(first, "-1")

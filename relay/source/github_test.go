@@ -76,7 +76,7 @@ func TestExamplesAreAccepted(t *testing.T) {
 	}
 }
 
-func TestDescribe(t *testing.T) {
+func TestGitHubsPayloadsAreDescribed(t *testing.T) {
 	for _, test := range []struct {
 		name, body string
 		want       event.Event
@@ -114,7 +114,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestWhatGitHubDidNotSignOrNobodyCanReadIsRefused(t *testing.T) {
 	form := func(h http.Header) { h.Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8") }
 	for name, test := range map[string]struct {
 		body         string

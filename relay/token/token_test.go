@@ -19,7 +19,7 @@ func mint(t *testing.T, name string, scope event.Filter) (Token, string) {
 	return made, text
 }
 
-func TestNew(t *testing.T) {
+func TestANewTokenIsUniqueAndStoredOnlyAsAHash(t *testing.T) {
 	made, text := mint(t, "laptop-1", event.Filter{Sources: []string{"github"}, Repos: []string{"acme/*"}})
 	id, secret, err := parse(text)
 	if err != nil || id != made.ID || !made.matches(secret) {

@@ -122,7 +122,7 @@ func TestOutageAndRecovery(t *testing.T) {
 }
 
 // The documents of removed events are deleted when their grace period is over; the newest block stays.
-func TestSweep(t *testing.T) {
+func TestRemovedEventsDocumentsAreDeletedAfterTheirGrace(t *testing.T) {
 	s := open(t, project(t), "")
 	defer s.Close()
 	large := storetest.Event("large")
@@ -306,7 +306,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func TestRemedy(t *testing.T) {
+func TestAFailureToOpenSaysWhatToDo(t *testing.T) {
 	if got := remedy(status.Error(codes.NotFound, "")); !strings.Contains(got, "databases create") {
 		t.Errorf("for a missing database: %q", got)
 	}

@@ -46,7 +46,7 @@ func TestReadsThePublishedExamples(t *testing.T) {
 	}
 }
 
-func TestAbout(t *testing.T) {
+func TestAPayloadIsAboutThePullRequestItNames(t *testing.T) {
 	for text, want := range map[string]int{
 		`{"number":1,"pull_request":{"number":2},"issue":{"number":3}}`:                                               2,
 		`{"number":1,"issue":{"number":3}}`:                                                                           3,

@@ -14,7 +14,7 @@ import (
 
 // Appended events are copied from the write-ahead log into the file long before SQLite would make an append
 // do so.
-func TestCheckpoint(t *testing.T) {
+func TestAppendsAreCopiedIntoTheFileEarly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "relay.db")
 	store, err := Open(t.Context(), path)
 	if err != nil {

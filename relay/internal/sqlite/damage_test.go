@@ -128,7 +128,7 @@ func checkDamaged(t *testing.T, name string, file []byte, events []event.Event) 
 
 // A file of an older relay stays readable, the signatures among its headers reach no subscriber, and events
 // without a checksum are counted.
-func TestUpgrade(t *testing.T) {
+func TestAFileOfAnOlderRelayIsUpgraded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "relay.db")
 	writer, err := sql.Open("sqlite", path)
 	if err != nil {
