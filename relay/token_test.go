@@ -14,6 +14,7 @@ import (
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/relay/internal/examples"
+	"touchstone/worktree/await"
 )
 
 // Two relays share a log and its tokens. When a third process revokes a token, its streams end on both
@@ -58,7 +59,7 @@ func TestRevokedOnEveryRelay(t *testing.T) {
 	}
 
 	tokens("revoke", strings.Split(text, "_")[1])
-	deadline := time.After(time.Minute)
+	deadline := time.After(await.Patience)
 	for range relays {
 		select {
 		case err := <-ended:

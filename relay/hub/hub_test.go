@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"touchstone/relay/hub"
 	"touchstone/relay/internal/sqlite"
 	"touchstone/relay/storetest"
+	"touchstone/worktree/await"
 )
 
 func openStore(t testing.TB) *sqlite.Store {
@@ -181,9 +181,7 @@ func TestOldEventsAreRemovedAndReadersToldOfTheGap(t *testing.T) {
 	if _, _, err := h.Append(t.Context(), fresh); err != nil {
 		t.Fatal(err)
 	}
-	for h.Bounds().Floor < 2 {
-		runtime.Gosched() // the hub trims by itself, at its start
-	}
+	await.Until(t, "the hub to trim by itself, at its start", func() bool { return h.Bounds().Floor >= 2 })
 	if batch := next(t, h, 0); batch.GoneThrough != 2 || len(batch.Entries) != 1 || batch.Entries[0].ID.Seq != 3 {
 		t.Errorf("behind the start there is %+v", batch)
 	}

@@ -25,6 +25,7 @@ import (
 	"touchstone/relay/internal/examples"
 	"touchstone/relay/server"
 	"touchstone/relay/token"
+	"touchstone/worktree/await"
 )
 
 // guarded starts a relay whose tokens are in the returned store, one for each scope, in the order of the
@@ -269,13 +270,7 @@ func TestRecoverIsForOperators(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, test.got, test.want)
 		}
 	}
-	for ask("Bearer "+admin, proxied) != http.StatusNotFound {
-		select { // until the relay has seen the new token
-		case <-t.Context().Done():
-			t.Fatal("an admin by proxy is refused")
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+	await.Until(t, "the relay to know the new admin", func() bool { return ask("Bearer "+admin, proxied) == http.StatusNotFound })
 }
 
 // certify writes a certificate for 127.0.0.1 with the given serial number.

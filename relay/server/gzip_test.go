@@ -18,6 +18,7 @@ import (
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/relay/server"
+	"touchstone/worktree/await"
 )
 
 // program finds a program that a test drives. Without it, the test says so loudly.
@@ -166,10 +167,7 @@ func followWithChromium(t *testing.T, address string, seen chan<- string) {
 		cancel()
 		_ = chromium.Wait() // it was interrupted
 		pages.Close()
-		// Processes of its own may write there for a moment longer.
-		for os.RemoveAll(profile) != nil {
-			<-time.After(20 * time.Millisecond)
-		}
+		await.Until(t, "Chromium's own processes to write no more", func() bool { return os.RemoveAll(profile) == nil })
 	})
 }
 

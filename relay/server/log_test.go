@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"touchstone/relay/internal/examples"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
+	"touchstone/worktree/await"
 )
 
 // journal is a log that can be read while it is written.
@@ -115,9 +115,7 @@ func TestSubscriberThatHangsUpIsSaidTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	response.Body.Close()
-	for len(log.lines("subscriber gone")) == 0 {
-		runtime.Gosched()
-	}
+	await.Until(t, "the line that the subscriber is gone", func() bool { return len(log.lines("subscriber gone")) > 0 })
 	if line := log.lines("subscriber gone")[0]; !strings.Contains(line, `"cause":"the client disconnected"`) {
 		t.Errorf("of a subscriber that hung up the log says %s", line)
 	}

@@ -1,15 +1,13 @@
 package sqlite
 
 import (
-	"context"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
-	"time"
 
 	"touchstone/relay/event"
 	"touchstone/relay/storetest"
+	"touchstone/worktree/await"
 )
 
 // Appended events are copied from the write-ahead log into the file long before SQLite would make an append
@@ -26,19 +24,8 @@ func TestAppendsAreCopiedIntoTheFileEarly(t *testing.T) {
 	if _, err := store.Append(t.Context(), []event.Event{large}); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for {
+	await.Until(t, "the file to hold the event", func() bool {
 		file, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if file.Size() > checkpointBytes {
-			return
-		}
-		if ctx.Err() != nil {
-			t.Fatalf("the file still has %d bytes", file.Size())
-		}
-		runtime.Gosched()
-	}
+		return err == nil && file.Size() > checkpointBytes
+	})
 }
