@@ -107,27 +107,26 @@ func (c client) call(ctx context.Context, t Target, method, path string, body, i
 }
 
 // limitedFor returns how long to send GitHub no requests if err is about a rate limit
-// (https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit).
+// (https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit): from
+// a second to an hour, in case a clock is wrong.
 func limitedFor(err error) (time.Duration, bool) {
-	if primary := new(github.RateLimitError); errors.As(err, &primary) {
-		// At most an hour, in case a clock is wrong.
-		return min(max(time.Until(primary.Rate.Reset.Time), 0)+time.Second, time.Hour), true
-	}
-	if secondary := new(github.AbuseRateLimitError); errors.As(err, &secondary) {
+	wait := time.Minute // where GitHub does not say
+	primary, secondary, plain := new(github.RateLimitError), new(github.AbuseRateLimitError), new(github.ErrorResponse)
+	switch {
+	case errors.As(err, &primary):
+		wait = time.Until(primary.Rate.Reset.Time) + time.Second
+	case errors.As(err, &secondary):
 		if secondary.RetryAfter != nil {
-			return max(*secondary.RetryAfter, time.Second), true
+			wait = *secondary.RetryAfter
 		}
-		return time.Minute, true
-	}
-	// go-github recognizes a rate limit only by 403; GitHub also answers 429.
-	plain := new(github.ErrorResponse)
-	if !errors.As(err, &plain) || plain.Response == nil || plain.Response.StatusCode != http.StatusTooManyRequests {
+	case refused(err, http.StatusTooManyRequests) && errors.As(err, &plain): // go-github recognizes a rate limit only by 403
+		if seconds, err := strconv.Atoi(plain.Response.Header.Get("Retry-After")); err == nil {
+			wait = time.Duration(seconds) * time.Second
+		}
+	default:
 		return 0, false
 	}
-	if seconds, err := strconv.Atoi(plain.Response.Header.Get("Retry-After")); err == nil {
-		return min(max(time.Duration(seconds)*time.Second, time.Second), time.Hour), true
-	}
-	return time.Minute, true
+	return min(max(wait, time.Second), time.Hour), true
 }
 
 // hooks lists all hooks of a repository or an organization.
