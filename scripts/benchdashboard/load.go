@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"touchstone/scripts/benchmark"
 	"touchstone/scripts/program"
 	"touchstone/worktree/steps"
 )
@@ -80,7 +81,7 @@ func (p *process) refresh(ctx context.Context, path, asOf string) (string, error
 
 // live measures the time from just before a webhook is sent until it is on a page that refreshes when it is
 // notified of a change.
-func live(ctx context.Context, b *bench) []figure {
+func live(ctx context.Context, b *bench) []string {
 	ready(ctx, b)
 	p := start(ctx, b.dir, b.store(), b.page())
 	defer p.stop()
@@ -100,8 +101,8 @@ func live(ctx context.Context, b *bench) []figure {
 	}
 	slices.Sort(times)
 	worst := times[len(times)-1]
-	return []figure{{"webhook to open board", fmt.Sprintf("p50 %s, at most %s", ms(times[len(times)/2]), ms(worst)),
-		"of which 500 ms between two notices at most", "1 s", worst <= time.Second}}
+	return []string{benchmark.Figure("webhook to open board", fmt.Sprintf("p50 %s, at most %s", ms(times[len(times)/2]), ms(worst)),
+		"of which 500 ms between two notices at most", "1 s", worst <= time.Second)}
 }
 
 // open makes the given number of readers follow a path, and returns once their streams have begun. The
@@ -171,7 +172,7 @@ var costs = []struct {
 
 // cost compares a relay with its page and one without, in turns, by the rate of webhooks from 16 senders, the
 // rate of events to subscribers, and the time from a webhook to its event.
-func cost(ctx context.Context, b *bench) (figures []figure) {
+func cost(ctx context.Context, b *bench) (figures []string) {
 	const turns = 7
 	var relays [2]*process
 	for i, page := range []string{"none", filepath.Join(b.dir, "cost.page")} {
@@ -191,14 +192,15 @@ func cost(ctx context.Context, b *bench) (figures []figure) {
 			rates, used = append(rates, spent[0].time/spent[1].time), append(used, spent[1].cpu/spent[0].cpu)
 		}
 		rate := program.Median(rates)
-		figures = append(figures, figure{c.name, fmt.Sprintf("%.2f of its speed, %.2f times its processor time", rate, program.Median(used)),
-			"the same relay without its page", ">= 0.95 of the speed", rate >= 0.95})
+		figures = append(figures, benchmark.Figure(c.name,
+			fmt.Sprintf("%.2f of its speed, %.2f times its processor time", rate, program.Median(used)),
+			"the same relay without its page", ">= 0.95 of the speed", rate >= 0.95))
 	}
 	return figures
 }
 
 // boards compares the processor time for 200 open boards with that for 200 subscribers, in turns.
-func boards(ctx context.Context, b *bench) []figure {
+func boards(ctx context.Context, b *bench) []string {
 	const readers, events, pause, turns = 200, 100, 50 * time.Millisecond, 3
 	ready(ctx, b)
 	p := start(ctx, b.dir, b.store(), b.page())
@@ -227,6 +229,6 @@ func boards(ctx context.Context, b *bench) []figure {
 		ratios = append(ratios, boards.Seconds()/plain.Seconds())
 	}
 	ratio := program.Median(ratios)
-	return []figure{{"200 open boards, 20 events/s", fmt.Sprintf("%.2f s of processor time", program.Median(open)),
-		fmt.Sprintf("200 subscribers %.2f s: %.2f times", program.Median(subscribers), ratio), "about 1 (<= 1.25)", ratio <= 1.25}}
+	return []string{benchmark.Figure("200 open boards, 20 events/s", fmt.Sprintf("%.2f s of processor time", program.Median(open)),
+		fmt.Sprintf("200 subscribers %.2f s: %.2f times", program.Median(subscribers), ratio), "about 1 (<= 1.25)", ratio <= 1.25)}
 }

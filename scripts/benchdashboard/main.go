@@ -7,20 +7,12 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"strings"
 
+	"touchstone/scripts/benchmark"
 	"touchstone/worktree/steps"
 )
-
-// figure is one line of the result.
-type figure struct {
-	name, relay, yardstick, goal string
-	met                          bool
-}
 
 // bench is one run: its directory, and the size of the log in it.
 type bench struct {
@@ -31,23 +23,17 @@ type bench struct {
 func (b *bench) store() string { return filepath.Join(b.dir, "relay.db") }
 func (b *bench) page() string  { return filepath.Join(b.dir, "page.db") }
 
-var measurements = []struct {
-	name    string
-	measure func(context.Context, *bench) []figure
-}{
-	{"rebuild", rebuild},
-	{"pages", pages},
-	{"live", live},
-	{"cost", cost},
-	{"boards", boards},
+var measurements = []benchmark.Measurement[*bench]{
+	{Name: "rebuild", Measure: rebuild},
+	{Name: "pages", Measure: pages},
+	{Name: "live", Measure: live},
+	{Name: "cost", Measure: cost},
+	{Name: "boards", Measure: boards},
 }
 
 func main() {
 	if len(os.Args) == 5 && os.Args[1] == "serve" {
-		if err := steps.Try(func() { serve(os.Args[2], os.Args[3], os.Args[4]) }); err != nil {
-			fmt.Fprintln(os.Stderr, "benchdashboard:", err)
-			os.Exit(1)
-		}
+		benchmark.Main("benchdashboard", func(ctx context.Context) { serve(ctx, os.Args[2], os.Args[3], os.Args[4]) })
 		return
 	}
 	var b bench
@@ -55,14 +41,9 @@ func main() {
 	flag.IntVar(&b.events, "events", 1_000_000, "events in the log")
 	flag.IntVar(&b.payload, "payload", 2_000, "bytes of a usual payload")
 	flag.StringVar(&b.dir, "dir", "", "keep the log in this folder, and use the one that is there (default: a temporary folder)")
-	only := flag.String("only", "", "measure these alone, of: rebuild,pages,live,cost,boards")
+	only := flag.String("only", "", "measure these alone, of: "+benchmark.Names(measurements))
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := steps.Try(func() { run(ctx, &b, *only) }); err != nil {
-		fmt.Fprintln(os.Stderr, "benchdashboard:", err)
-		os.Exit(1)
-	}
+	benchmark.Main("benchdashboard", func(ctx context.Context) { run(ctx, &b, *only) })
 }
 
 func run(ctx context.Context, b *bench, only string) {
@@ -73,22 +54,5 @@ func run(ctx context.Context, b *bench, only string) {
 	if err := steps.Try(func() { b.fill(ctx) }); err != nil {
 		steps.Fail("make the log: %w", err)
 	}
-	for _, m := range measurements {
-		if only != "" && !strings.Contains(","+only+",", ","+m.name+",") {
-			continue
-		}
-		if err := steps.Try(func() { show(m.measure(ctx, b)) }); err != nil {
-			steps.Fail("measure %s: %w", m.name, err)
-		}
-	}
-}
-
-func show(figures []figure) {
-	for _, f := range figures {
-		verdict := "met"
-		if !f.met {
-			verdict = "NOT MET"
-		}
-		fmt.Printf("%-34s %-44s | %-52s | goal %-28s %s\n", f.name, f.relay, f.yardstick, f.goal, verdict)
-	}
+	benchmark.Run(ctx, b, measurements, only)
 }

@@ -17,13 +17,14 @@ import (
 	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/hub"
 	"touchstone/relay/server"
+	"touchstone/scripts/benchmark"
 	"touchstone/scripts/program"
 	"touchstone/worktree/steps"
 )
 
 // rebuild builds the projection from an empty file. The reference is the time for only reading the log and
 // checking its payloads.
-func rebuild(ctx context.Context, b *bench) []figure {
+func rebuild(ctx context.Context, b *bench) []string {
 	store := steps.Got(server.OpenStore(ctx, "sqlite:"+b.store()))
 	defer func() { steps.Must(store.Close()) }()
 	began, n := time.Now(), 0
@@ -45,10 +46,11 @@ func rebuild(ctx context.Context, b *bench) []figure {
 	}
 	took, used, size := b.catchUp(ctx, store)
 	rate := float64(n) / took.Seconds()
-	return []figure{{fmt.Sprintf("rebuild, %d events", n), fmt.Sprintf("%.0f/s, %.0f µs of processor time each, file of %d MB", rate,
-		used.Seconds()*1e6/float64(n), size>>20),
+	return []string{benchmark.Figure(fmt.Sprintf("rebuild, %d events", n),
+		fmt.Sprintf("%.0f/s, %.0f µs of processor time each, file of %d MB", rate,
+			used.Seconds()*1e6/float64(n), size>>20),
 		fmt.Sprintf("reading and checking alone %.0f/s: %.2f", float64(n)/alone.Seconds(), alone.Seconds()/took.Seconds()),
-		">= 20,000/s", rate >= 20_000}}
+		">= 20,000/s", rate >= 20_000)}
 }
 
 // catchUp makes the projection process the whole log, and returns its size.
@@ -93,12 +95,12 @@ func (p *process) fetch(ctx context.Context, address string) (first time.Duratio
 // asked is how often each page is requested.
 const asked = 200
 
-func pages(ctx context.Context, b *bench) []figure {
+func pages(ctx context.Context, b *bench) []string {
 	ready(ctx, b)
 	p := start(ctx, b.dir, b.store(), b.page())
 	defer p.stop()
 	newest := p.newest(ctx)
-	var figures []figure
+	var figures []string
 	for _, path := range []string{
 		"/", "/?state=closed", "/?state=all&repo=acme/app-7", "/?waiting=author-7", "/?state=all&merged=2020-01-01..2100-01-01",
 		"/pulls/acme/app-7/NUMBER", "/log", "/log?type=push", "/log?type=pull_request_review&repo=acme/app-7",
@@ -112,7 +114,7 @@ func pages(ctx context.Context, b *bench) []figure {
 }
 
 // page measures one page, with another pull request each time if its path contains the number of one.
-func (p *process) page(ctx context.Context, path string, pulls int) figure {
+func (p *process) page(ctx context.Context, path string, pulls int) string {
 	var times, beside []time.Duration
 	largest := 0
 	for i := range asked {
@@ -124,9 +126,9 @@ func (p *process) page(ctx context.Context, path string, pulls int) figure {
 	slices.Sort(times)
 	slices.Sort(beside)
 	p50, p99, static50 := times[asked/2], times[asked*99/100], beside[asked/2]
-	return figure{path, fmt.Sprintf("p50 %s, p99 %s, %.1f KB", ms(p50), ms(p99), float64(largest)/1000),
+	return benchmark.Figure(path, fmt.Sprintf("p50 %s, p99 %s, %.1f KB", ms(p50), ms(p99), float64(largest)/1000),
 		fmt.Sprintf("static 100 KB: p50 %s, p99 %s: %.0f times", ms(static50), ms(beside[asked*99/100]), float64(p50)/float64(static50)),
-		"50 ms, 200 ms, 100 KB", p50 <= 50*time.Millisecond && p99 <= 200*time.Millisecond && largest <= 100_000}
+		"50 ms, 200 ms, 100 KB", p50 <= 50*time.Millisecond && p99 <= 200*time.Millisecond && largest <= 100_000)
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1000) }

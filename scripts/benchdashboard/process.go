@@ -4,35 +4,30 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"sync/atomic"
 
 	"touchstone/relay/server"
 	"touchstone/relay/source"
-	"touchstone/relay/source/sourcetest"
+	"touchstone/scripts/benchmark"
 	"touchstone/scripts/program"
 	"touchstone/worktree/steps"
 )
-
-const secret = "bench"
 
 // static is the reference for a page: 100 KB that need no work.
 var static = bytes.Repeat([]byte("0123456789"), 10_000)
 
 // serve runs the relay until it is interrupted: with its page in a file, or without a page.
-func serve(store, page, addressFile string) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+func serve(ctx context.Context, store, page, addressFile string) {
 	opened := steps.Got(server.OpenStore(ctx, "sqlite:"+store))
 	defer func() { steps.Must(opened.Close()) }()
 	listener := steps.Got(net.Listen("tcp", "127.0.0.1:0"))
-	config := server.Config{Listener: listener, Store: opened, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}}
+	config := server.Config{Listener: listener, Store: opened,
+		Sources: map[string]server.Source{"github": source.GitHub{Secret: benchmark.Secret}}}
 	if page != "none" {
 		config.Page = &server.Page{File: page, Reviewers: []string{judge}, GitHub: []string{"github"}, Store: "sqlite:" + store, Version: "bench"}
 	}
@@ -69,17 +64,5 @@ var deliveries atomic.Int64
 func (p *process) post(ctx context.Context, like []byte) error {
 	n := deliveries.Add(1)
 	body := append(fmt.Appendf(nil, `{"nonce":"%d-%d",`, os.Getpid(), n), like[1:]...)
-	request, err := sourcetest.Request(ctx, p.address, secret, "pull_request", fmt.Sprintf("%d-%d", os.Getpid(), n), body)
-	if err != nil {
-		return err
-	}
-	response, err := p.Client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusAccepted {
-		return fmt.Errorf("a webhook was answered %s: %s %w", response.Status, text, err)
-	}
-	return nil
+	return benchmark.Post(ctx, p.Client, p.address, "pull_request", fmt.Sprintf("%d-%d", os.Getpid(), n), body)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"touchstone/scripts/benchmark"
 	"touchstone/scripts/program"
 	"touchstone/worktree/steps"
 )
@@ -21,7 +22,7 @@ const (
 // against compares this build with another by the processor time for the same work, which other load on the
 // machine affects less than rates. The builds take turns in the given number of pairs, which is odd; each
 // build begins every other pair.
-func against(ctx context.Context, b *bench, other string, pairs int) []figure {
+func against(ctx context.Context, b *bench, other string, pairs int) {
 	ratios := make([][]float64, len(work))
 	rates := make([][]float64, len(work))
 	ours := make([][]float64, len(work))
@@ -40,14 +41,12 @@ func against(ctx context.Context, b *bench, other string, pairs int) []figure {
 			rates[i] = append(rates[i], spent[1][i].took.Seconds()/spent[0][i].took.Seconds())
 		}
 	}
-	var figures []figure
 	for i, w := range work {
 		ratio := program.Median(ratios[i])
-		figures = append(figures, figure{w.name, fmt.Sprintf("%.0f ms of CPU", program.Median(ours[i])*1e3),
+		fmt.Println(benchmark.Figure(w.name, fmt.Sprintf("%.0f ms of CPU", program.Median(ours[i])*1e3),
 			fmt.Sprintf("the other build: %.3f, rate %.2f", ratio, program.Median(rates[i])),
-			fmt.Sprintf("<= %.2f", 1+mostMore), ratio <= 1+mostMore})
+			fmt.Sprintf("<= %.2f", 1+mostMore), ratio <= 1+mostMore))
 	}
-	return figures
 }
 
 // work is what against compares, in this order on one store.

@@ -6,21 +6,13 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"strings"
 
+	"touchstone/scripts/benchmark"
 	"touchstone/worktree/steps"
 )
-
-// figure is one line of the result.
-type figure struct {
-	name, relay, yardstick, goal string
-	met                          bool
-}
 
 // bench is one run: its directory and the binary in it.
 type bench struct {
@@ -28,19 +20,16 @@ type bench struct {
 	binary string
 }
 
-var measurements = []struct {
-	name    string
-	measure func(context.Context, *bench) []figure
-}{
-	{"ingest", ingest},
-	{"append", appends},
-	{"bodies", bodies},
-	{"fanout", fanOut},
-	{"latency", latency},
-	{"replay", replay},
-	{"idle", idle},
-	{"filtered", filtered},
-	{"cold", coldStart},
+var measurements = []benchmark.Measurement[*bench]{
+	{Name: "ingest", Measure: ingest},
+	{Name: "append", Measure: appends},
+	{Name: "bodies", Measure: bodies},
+	{Name: "fanout", Measure: fanOut},
+	{Name: "latency", Measure: latency},
+	{Name: "replay", Measure: replay},
+	{Name: "idle", Measure: idle},
+	{Name: "filtered", Measure: filtered},
+	{Name: "cold", Measure: coldStart},
 }
 
 func main() {
@@ -48,16 +37,11 @@ func main() {
 		yardstick(os.Args[2])
 		return
 	}
-	only := flag.String("only", "", "measure these alone, of: ingest,append,bodies,fanout,latency,replay,idle,filtered,cold")
+	only := flag.String("only", "", "measure these alone, of: "+benchmark.Names(measurements))
 	other := flag.String("against", "", "compare the processor time of a few kinds of work with that of another build, this `binary`, instead")
 	pairs := flag.Int("pairs", 15, "how often each of the two builds does the work, an odd number")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := steps.Try(func() { run(ctx, *only, *other, *pairs) }); err != nil {
-		fmt.Fprintln(os.Stderr, "benchrelay:", err)
-		os.Exit(1)
-	}
+	benchmark.Main("benchrelay", func(ctx context.Context) { run(ctx, *only, *other, *pairs) })
 }
 
 func run(ctx context.Context, only, other string, pairs int) {
@@ -70,25 +54,8 @@ func run(ctx context.Context, only, other string, pairs int) {
 		steps.Fail("build the relay (start this in the repository's root): %w\n%s", err, out)
 	}
 	if other != "" {
-		show(against(ctx, b, other, pairs))
+		against(ctx, b, other, pairs)
 		return
 	}
-	for _, m := range measurements {
-		if only != "" && !strings.Contains(","+only+",", ","+m.name+",") {
-			continue
-		}
-		if err := steps.Try(func() { show(m.measure(ctx, b)) }); err != nil {
-			steps.Fail("measure %s: %w", m.name, err)
-		}
-	}
-}
-
-func show(figures []figure) {
-	for _, f := range figures {
-		verdict := "met"
-		if !f.met {
-			verdict = "NOT MET"
-		}
-		fmt.Printf("%-34s %-34s | %-44s | goal %-22s %s\n", f.name, f.relay, f.yardstick, f.goal, verdict)
-	}
+	benchmark.Run(ctx, b, measurements, only)
 }

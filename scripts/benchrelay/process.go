@@ -3,11 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,12 +16,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"touchstone/relay/source/sourcetest"
+	"touchstone/scripts/benchmark"
 	"touchstone/scripts/program"
 	"touchstone/worktree/steps"
 )
-
-const secret = "bench"
 
 // process is a running relay, or a running yardstick.
 type process struct {
@@ -36,7 +32,7 @@ func (b *bench) relay(ctx context.Context, store string) *process {
 	addressFile := filepath.Join(b.dir, "address")
 	command := exec.CommandContext(ctx, b.binary, "serve", "--listen", "127.0.0.1:0",
 		"--store", "sqlite:"+filepath.Join(b.dir, store), "--retention", "0", "--address-file", addressFile)
-	command.Env = append(os.Environ(), "RELAY_GITHUB_SECRET="+secret)
+	command.Env = append(os.Environ(), "RELAY_GITHUB_SECRET="+benchmark.Secret)
 	return launch(ctx, command, addressFile)
 }
 
@@ -67,27 +63,9 @@ func (p *process) open() (files, goroutines int) {
 
 var deliveries atomic.Int64
 
-// errPutOff is the relay's answer when it is overloaded.
-var errPutOff = errors.New("the webhook was put off")
-
 // post delivers one signed webhook and requires that it is stored.
 func (p *process) post(ctx context.Context, body []byte) error {
-	request, err := sourcetest.Request(ctx, "http://"+p.address, secret, "push", strconv.FormatInt(deliveries.Add(1), 10), body)
-	if err != nil {
-		return err
-	}
-	response, err := p.Client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode == http.StatusTooManyRequests {
-		return errPutOff
-	}
-	if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusAccepted {
-		return fmt.Errorf("answered %s: %s %w", response.Status, text, err)
-	}
-	return nil
+	return benchmark.Post(ctx, p.Client, "http://"+p.address, "push", strconv.FormatInt(deliveries.Add(1), 10), body)
 }
 
 // postFresh delivers a webhook that differs from all others, since the relay stores equal ones once.

@@ -15,6 +15,7 @@ import (
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
 	"touchstone/relay/server"
+	"touchstone/scripts/benchmark"
 	"touchstone/scripts/program"
 	"touchstone/worktree/steps"
 )
@@ -53,7 +54,7 @@ func beside(relay, yardstick func() float64) (rate, bare, ratio float64) {
 	return program.Median(rates), program.Median(bares), program.Median(ratios)
 }
 
-func ingest(ctx context.Context, b *bench) []figure {
+func ingest(ctx context.Context, b *bench) []string {
 	const webhooks, senders = 5000, 32
 	discard := b.yardstick(ctx, "discard")
 	defer discard.stop()
@@ -63,13 +64,13 @@ func ingest(ctx context.Context, b *bench) []figure {
 		return func() float64 { return webhooks / p.postAll(ctx, webhooks, senders, webhook).Seconds() }
 	}
 	rate, bare, ratio := beside(post(relay), post(discard))
-	return []figure{{"durable ingest, 8 kB, 32 senders", fmt.Sprintf("%.0f/s", rate),
-		fmt.Sprintf("verify and discard %.0f/s: %.2f", bare, ratio), ">= 0.6", ratio >= 0.6}}
+	return []string{benchmark.Figure("durable ingest, 8 kB, 32 senders", fmt.Sprintf("%.0f/s", rate),
+		fmt.Sprintf("verify and discard %.0f/s: %.2f", bare, ratio), ">= 0.6", ratio >= 0.6)}
 }
 
 // bodies has many senders deliver the largest webhooks at once, and again when they are put off, and measures
 // what the relay needs for that.
-func bodies(ctx context.Context, b *bench) []figure {
+func bodies(ctx context.Context, b *bench) []string {
 	const senders = 40
 	p := b.relay(ctx, "bodies.db")
 	defer p.stop()
@@ -81,7 +82,7 @@ func bodies(ctx context.Context, b *bench) []figure {
 			body := fresh(like)
 			for {
 				err := p.post(ctx, body)
-				if !errors.Is(err, errPutOff) {
+				if !errors.Is(err, benchmark.ErrPutOff) {
 					return err
 				}
 				putOff.Add(1)
@@ -91,8 +92,9 @@ func bodies(ctx context.Context, b *bench) []figure {
 	}
 	steps.Must(group.Wait())
 	_, peak := p.Memory()
-	return []figure{{"40 webhooks of 25 MB at once", fmt.Sprintf("peak %d MB, %d put off", peak>>20, putOff.Load()), "1,000 MB of bodies",
-		"< 1,000 MB", peak < 1000<<20}}
+	return []string{benchmark.Figure("40 webhooks of 25 MB at once",
+		fmt.Sprintf("peak %d MB, %d put off", peak>>20, putOff.Load()), "1,000 MB of bodies",
+		"< 1,000 MB", peak < 1000<<20)}
 }
 
 // appendAll has 64 writers store n events and returns the rate per second.
@@ -115,7 +117,7 @@ func appendAll(n int, store func() error) float64 {
 	return float64(n) / time.Since(begin).Seconds()
 }
 
-func appends(ctx context.Context, b *bench) []figure {
+func appends(ctx context.Context, b *bench) []string {
 	const n = 15_000
 	file := steps.Got(os.Create(filepath.Join(b.dir, "bare")))
 	defer file.Close()
@@ -144,8 +146,8 @@ func appends(ctx context.Context, b *bench) []figure {
 		})
 	stop()
 	steps.Must(<-done)
-	return []figure{{"append, 8 kB, 64 writers", fmt.Sprintf("%.0f/s", rate),
-		fmt.Sprintf("bare file %.0f/s: %.2f", bare, ratio), ">= 0.6", ratio >= 0.6}}
+	return []string{benchmark.Figure("append, 8 kB, 64 writers", fmt.Sprintf("%.0f/s", rate),
+		fmt.Sprintf("bare file %.0f/s: %.2f", bare, ratio), ">= 0.6", ratio >= 0.6)}
 }
 
 // groupCommit writes everything that is queued and syncs once for all of it.

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"touchstone/scripts/benchmark"
 	"touchstone/worktree/steps"
 )
 
@@ -68,22 +69,24 @@ func (b *bench) loopRate(ctx context.Context) float64 {
 	return fanSubscribers * fanEvents / time.Since(begin).Seconds()
 }
 
-func fanOut(ctx context.Context, b *bench) []figure {
+func fanOut(ctx context.Context, b *bench) []string {
 	p := b.relay(ctx, "fan.db")
 	defer p.stop()
 	identity := func() float64 { return p.fanRate(ctx, "identity", frameEnd) }
 	gzip := func() float64 { return p.fanRate(ctx, "gzip", flushMark) }
 	plain, loop, toLoop := beside(identity, func() float64 { return b.loopRate(ctx) })
 	packed, again, toPlain := beside(gzip, identity)
-	return []figure{
-		{"fan-out, 200 subscribers, 8 kB", fmt.Sprintf("%.0f/s", plain), fmt.Sprintf("loop over sockets %.0f/s: %.2f", loop, toLoop),
-			">= 0.8", toLoop >= 0.8},
-		{"the same, gzip", fmt.Sprintf("%.0f/s", packed), fmt.Sprintf("identity %.0f/s: %.2f", again, toPlain), ">= 1.5", toPlain >= 1.5},
+	return []string{
+		benchmark.Figure("fan-out, 200 subscribers, 8 kB",
+			fmt.Sprintf("%.0f/s", plain), fmt.Sprintf("loop over sockets %.0f/s: %.2f", loop, toLoop),
+			">= 0.8", toLoop >= 0.8),
+		benchmark.Figure("the same, gzip",
+			fmt.Sprintf("%.0f/s", packed), fmt.Sprintf("identity %.0f/s: %.2f", again, toPlain), ">= 1.5", toPlain >= 1.5),
 	}
 }
 
 // latency measures the time from just before a webhook is sent until a subscriber has its event.
-func latency(ctx context.Context, b *bench) []figure {
+func latency(ctx context.Context, b *bench) []string {
 	const events, rate, subscribers = 1000, 200, 50
 	p := b.relay(ctx, "latency.db")
 	defer p.stop()
@@ -122,11 +125,12 @@ func latency(ctx context.Context, b *bench) []figure {
 	steps.Must(group.Wait())
 	slices.Sort(times)
 	p50, p99 := times[len(times)/2], times[len(times)*99/100]
-	return []figure{{"publish to delivered, 200/s, 50", fmt.Sprintf("p50 %.2f ms, p99 %.2f ms", p50.Seconds()*1e3, p99.Seconds()*1e3),
-		"mercure: p50 1.9 ms, p99 4.6 ms", "p50 <= 1.2, p99 <= 4", p50 <= 1200*time.Microsecond && p99 <= 4*time.Millisecond}}
+	return []string{benchmark.Figure("publish to delivered, 200/s, 50",
+		fmt.Sprintf("p50 %.2f ms, p99 %.2f ms", p50.Seconds()*1e3, p99.Seconds()*1e3),
+		"mercure: p50 1.9 ms, p99 4.6 ms", "p50 <= 1.2, p99 <= 4", p50 <= 1200*time.Microsecond && p99 <= 4*time.Millisecond)}
 }
 
-func replay(ctx context.Context, b *bench) []figure {
+func replay(ctx context.Context, b *bench) []string {
 	const events, subscribers = 100_000, 10
 	fill(ctx, b, "replay.db", events, realistic(1<<10))
 	p := b.relay(ctx, "replay.db")
@@ -137,11 +141,11 @@ func replay(ctx context.Context, b *bench) []figure {
 	steps.Must(readAll(conns, frameEnd, events+1)())
 	rate := subscribers * events / time.Since(begin).Seconds()
 	_, peak := p.Memory()
-	return []figure{{"replay of 100,000 (1 kB) to 10", fmt.Sprintf("%.0f/s, peak %d MB", rate, peak>>20),
-		"nchan with Redis 43,000/s", ">= 100,000/s", rate >= 100_000}}
+	return []string{benchmark.Figure("replay of 100,000 (1 kB) to 10", fmt.Sprintf("%.0f/s, peak %d MB", rate, peak>>20),
+		"nchan with Redis 43,000/s", ">= 100,000/s", rate >= 100_000)}
 }
 
-func idle(ctx context.Context, b *bench) []figure {
+func idle(ctx context.Context, b *bench) []string {
 	const subscribers = 10_000
 	p := b.relay(ctx, "idle.db")
 	defer p.stop()
@@ -158,13 +162,14 @@ func idle(ctx context.Context, b *bench) []figure {
 		files, goroutines = p.open()
 		files, goroutines = max(0, files-filesBefore), max(0, goroutines-goroutinesBefore)
 	}
-	return []figure{{"idle subscriber, 10,000", fmt.Sprintf("%.1f kB; left of them: %d files, %d goroutines", each, files, goroutines),
-		"mercure 25 kB", "<= 16 kB, none left", each <= 16 && files+goroutines == 0}}
+	return []string{benchmark.Figure("idle subscriber, 10,000",
+		fmt.Sprintf("%.1f kB; left of them: %d files, %d goroutines", each, files, goroutines),
+		"mercure 25 kB", "<= 16 kB, none left", each <= 16 && files+goroutines == 0)}
 }
 
 // filtered compares the processor time per event for 1,000 subscribers, of which each event concerns one,
 // with that for this one subscriber alone.
-func filtered(ctx context.Context, b *bench) []figure {
+func filtered(ctx context.Context, b *bench) []string {
 	var cost [2]time.Duration
 	const events = 3000
 	for i, subscribers := range []int{1, 1000} {
@@ -190,11 +195,11 @@ func filtered(ctx context.Context, b *bench) []figure {
 		p.stop()
 	}
 	ratio := float64(cost[1]) / float64(cost[0])
-	return []figure{{"CPU per event, 1,000 filtered", cost[1].String(), fmt.Sprintf("one subscriber %s: %.2f", cost[0], ratio),
-		"about 1 (<= 1.25)", ratio <= 1.25}}
+	return []string{benchmark.Figure("CPU per event, 1,000 filtered", cost[1].String(), fmt.Sprintf("one subscriber %s: %.2f", cost[0], ratio),
+		"about 1 (<= 1.25)", ratio <= 1.25)}
 }
 
-func coldStart(ctx context.Context, b *bench) []figure {
+func coldStart(ctx context.Context, b *bench) []string {
 	fill(ctx, b, "cold.db", 1_000_000, []byte(`{"repository":{"full_name":"acme/app"}}`))
 	begin := time.Now()
 	p := b.relay(ctx, "cold.db")
@@ -203,6 +208,6 @@ func coldStart(ctx context.Context, b *bench) []figure {
 	response.Body.Close()
 	took := time.Since(begin)
 	_, peak := p.Memory()
-	return []figure{{"cold start, 1,000,000 events", fmt.Sprintf("%.2f s, %d MB", took.Seconds(), peak>>20), "",
-		"< 1 s, < 100 MB", response.StatusCode == http.StatusOK && took < time.Second && peak < 100<<20}}
+	return []string{benchmark.Figure("cold start, 1,000,000 events", fmt.Sprintf("%.2f s, %d MB", took.Seconds(), peak>>20), "",
+		"< 1 s, < 100 MB", response.StatusCode == http.StatusOK && took < time.Second && peak < 100<<20)}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"touchstone/relay/source/sourcetest"
+	"touchstone/scripts/benchmark"
 )
 
 // Fan-out: the number of subscribers and of events.
@@ -38,7 +39,7 @@ func yardstick(kind string) {
 // discard verifies a webhook and discards it.
 func discard(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
-	if err != nil || !hmac.Equal([]byte(r.Header.Get("X-Hub-Signature-256")), []byte(sourcetest.Signature(secret, body))) {
+	if err != nil || !hmac.Equal([]byte(r.Header.Get("X-Hub-Signature-256")), []byte(sourcetest.Signature(benchmark.Secret, body))) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
