@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
+	"unicode"
 
 	"touchstone/relay/client"
+	"touchstone/relay/event"
 )
 
 // ask sends a request to a running relay, with the token in RELAY_TOKEN and, if it is not nil, a JSON body,
@@ -25,4 +28,23 @@ func ask(ctx context.Context, method, relay, path string, body, answer any) erro
 		return errors.New(printable(refusal.Error()))
 	}
 	return fmt.Errorf("%w; check that the address is a relay's and that the relay is running", err)
+}
+
+// printable drops characters from a sender's text that could control a terminal, or make it show the text in
+// a different order.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// whose returns who made the settings, for people.
+func whose(settings event.Settings) string {
+	if settings.By == "" {
+		return "someone without an access token, on an older relay"
+	}
+	return printable(settings.By)
 }

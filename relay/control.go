@@ -174,11 +174,3 @@ func printSettings(out io.Writer, settings event.Settings) error {
 	}
 	return table.Flush()
 }
-
-// whose returns who made the settings, for people.
-func whose(settings event.Settings) string {
-	if settings.By == "" {
-		return "someone without an access token, on an older relay"
-	}
-	return printable(settings.By)
-}

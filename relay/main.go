@@ -1,5 +1,7 @@
 // Command touchstone-relay receives webhooks, stores them, and streams them to its subscribers. This package
-// owns the command line; the relay itself is in the folders below.
+// owns the command line; the relay itself is in the folders below. Each command has a file of its own. What several
+// commands need is in main.go and ask.go (answers), config.go and sources.go (settings), place.go (where a relay keeps
+// its log and tokens), setup.go (the directory that up makes) and run.go.
 package main
 
 import (

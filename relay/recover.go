@@ -6,17 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"touchstone/relay/appkey"
 	"touchstone/relay/recovery"
-	"touchstone/relay/server"
-	"touchstone/relay/source"
 )
 
 func recoverCommand() *cobra.Command {
@@ -87,50 +82,4 @@ func printReport(out io.Writer, report recovery.Report) error {
 		}
 	}
 	return err
-}
-
-// recovery builds the recovery's configuration from the relay's configuration and the environment.
-func (c Config) recovery(sources map[string]server.Source) (recovery.Config, error) {
-	github, err := c.github()
-	if err != nil {
-		return recovery.Config{}, err
-	}
-	config := recovery.Config{GitHub: github, PublicURL: c.PublicURL}
-	if strings.HasPrefix(c.Store, "firestore:") {
-		config.Lease = recovery.Lease
-	}
-	for _, text := range c.Recover {
-		target, err := recovery.ParseTarget(text)
-		if err != nil {
-			return recovery.Config{}, fmt.Errorf("recover: %w", err)
-		}
-		config.Targets = append(config.Targets, target)
-	}
-	for name, s := range sources {
-		if _, ok := s.(source.GitHub); ok {
-			config.Sources = append(config.Sources, name)
-		}
-	}
-	slices.Sort(config.Sources)
-	if len(config.Targets) > 0 && len(config.Sources) == 0 {
-		return recovery.Config{}, errors.New("this relay has no source of the kind github, which recover needs; add one")
-	}
-	return config, config.Validate()
-}
-
-// github returns the address and the credentials for GitHub, from the configuration and the environment.
-func (c Config) github() (recovery.GitHub, error) {
-	github := recovery.GitHub{API: c.GitHubAPI, Token: os.Getenv("GITHUB_TOKEN")}
-	path := os.Getenv("RELAY_GITHUB_APP_KEY_FILE")
-	if err := github.Validate(); err != nil || path == "" {
-		return github, err
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return recovery.GitHub{}, fmt.Errorf("read the App's private key, which RELAY_GITHUB_APP_KEY_FILE names: %w", err)
-	}
-	if github.AppKey, err = appkey.Parse(text); err != nil {
-		return recovery.GitHub{}, fmt.Errorf("read the App's private key %s: %w", path, err)
-	}
-	return github, nil
 }

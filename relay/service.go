@@ -1,15 +1,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
-	"touchstone/worktree/build"
 	"touchstone/worktree/service"
 )
 
@@ -84,27 +80,4 @@ starts with your session.`,
 		logs,
 	)
 	return cmd
-}
-
-// service returns the service that runs the relay of this directory.
-func (u *setup) service() (service.Service, error) {
-	found, err := service.Here("touchstone-relay", build.Version(), "serve", "--config", u.file("relay.yaml"))
-	if os.Geteuid() == 0 {
-		found.Directory = u.dir
-	}
-	return found, err
-}
-
-// install installs that service and prints where it is described.
-func (u *setup) install(ctx context.Context, out io.Writer) error {
-	found, err := u.service()
-	if err != nil {
-		return err
-	}
-	path, err := found.Install(ctx)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "service   described in %s; see touchstone-relay service logs -f\n", path)
-	return nil
 }

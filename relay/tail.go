@@ -154,17 +154,6 @@ func inOneLine(settings map[string]string) string {
 	return cmp.Or(strings.Join(all, " "), "nothing is set")
 }
 
-// printable drops characters from a sender's text that could control a terminal, or make it show the text in
-// a different order.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, text)
-}
-
 // notes returns where gaps, resets and settings are printed: among the events for people, but on standard
 // error if a program reads the events.
 func (p printer) notes() io.Writer {

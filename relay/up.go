@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -76,52 +75,6 @@ system runs it from now on; see touchstone-relay service.`,
 	cmd.Flags().BoolVar(&u.asService, "service", false, "run it as a system service from now on, as touchstone-relay service install does")
 	cmd.Flags().StringVar(&u.addressFile, "address-file", "", "write the address to this file once the relay listens, as HOST:PORT")
 	return cmd
-}
-
-// setup has the flags of `touchstone-relay up`.
-type setup struct {
-	domain, dir, listen, addressFile string
-	reviewers                        []string
-	asService                        bool
-}
-
-// stateDir returns where a relay keeps everything by default.
-func stateDir() string {
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "touchstone-relay")
-	}
-	if os.Geteuid() == 0 {
-		return "/var/lib/touchstone-relay"
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "touchstone-relay"
-	}
-	return filepath.Join(home, ".local", "state", "touchstone-relay")
-}
-
-// setUp returns the settings file of a relay that up has set up in the default place; empty if there is none.
-func setUp() string {
-	path := filepath.Join(stateDir(), "relay.yaml")
-	if _, err := os.Stat(path); err != nil {
-		return ""
-	}
-	return path
-}
-
-func (u *setup) file(name string) string { return filepath.Join(u.dir, name) }
-
-// find sets the directory.
-func (u *setup) find() error {
-	if u.dir == "" {
-		u.dir = stateDir()
-	}
-	dir, err := filepath.Abs(u.dir)
-	if err != nil {
-		return fmt.Errorf("find the relay's directory: %w", err)
-	}
-	u.dir = dir
-	return nil
 }
 
 // prepare creates the directory, the settings and the secret, unless they exist. It creates nothing for
@@ -226,25 +179,6 @@ func once(path, content string) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
-}
-
-// settings returns the settings of the file, overridden by the flags.
-func (u *setup) settings(cmd *cobra.Command) (Config, error) {
-	config := defaultConfig()
-	if err := config.load(u.file("relay.yaml")); err != nil {
-		return config, usageError{errors.Join(err, config.validateServer())}
-	}
-	if u.domain != "" && config.Domain != u.domain {
-		return config, usageError{fmt.Errorf("%s was set up without the domain %s; set domain and public_url in that file", u.file("relay.yaml"),
-			u.domain)}
-	}
-	if cmd.Flags().Changed("listen") {
-		config.Listen = u.listen
-	}
-	if err := config.validate(); err != nil {
-		return config, usageError{err}
-	}
-	return config, nil
 }
 
 // greet prints what to do next, and the first time the link for the first administrator.

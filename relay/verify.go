@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -121,12 +119,4 @@ func (c Config) prover(ctx context.Context, store hub.Store) (func(e event.Event
 		err := s.Prove(e)
 		return err == nil, !errors.Is(err, source.ErrNoProof)
 	}, nil
-}
-
-// checkThere reports that the embedded store to read does not exist.
-func checkThere(path string) error {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return usageError{fmt.Errorf("store %s not found; say which one with --store", path)}
-	}
-	return nil
 }

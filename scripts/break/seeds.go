@@ -82,7 +82,7 @@ var seeds = []seed{
 	},
 	{"a follower is sent what signs a webhook", "relay/source/github.go", `name == "User-Agent" ||`,
 		`name == "User-Agent" || name == "X-Hub-Signature-256" ||`},
-	{"tail lets a payload steer the terminal", "relay/tail.go", `		if !unicode.IsPrint(r) {`, `		if r == 0 {`},
+	{"tail lets a payload steer the terminal", "relay/ask.go", `		if !unicode.IsPrint(r) {`, `		if r == 0 {`},
 	{
 		"a session or a verify command gets out of a closed network", "agent/engine/session/session.go",
 		`			rules.Connect = b.connect`, `			_ = b.connect`,
