@@ -295,11 +295,22 @@ func (d *Dashboard) apiEvent(w http.ResponseWriter, r *http.Request, viewer View
 	send(w, r, http.StatusOK, "application/json", text)
 }
 
-// known returns the fields of a list of statistics, which may be known from a different time on than the log.
-func (d *Dashboard) known(ctx context.Context, asOf string, since func(context.Context) (time.Time, error)) (said listed, err error) {
-	said = d.listed(asOf, "")
-	said.KnownSince, err = since(ctx)
-	return said, err
+// statistics answers with statistics as JSON, which body makes with the fields of a list, or with the table if the
+// request asks for one. Statistics may be known from a different time on than the log.
+func (d *Dashboard) statistics(w http.ResponseWriter, r *http.Request, asOf string, since func(context.Context) (time.Time, error),
+	name string, table func() []byte, body func(listed) any) {
+	if table != nil && r.URL.Query().Get("format") == "csv" {
+		w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.csv"`)
+		send(w, r, http.StatusOK, "text/csv; charset=utf-8", table())
+		return
+	}
+	said := d.listed(asOf, "")
+	var err error
+	if said.KnownSince, err = since(r.Context()); err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	reply(w, r, http.StatusOK, body(said))
 }
 
 // since reads how far back statistics go. The error is a sentence.
@@ -337,16 +348,13 @@ func (d *Dashboard) apiRules(w http.ResponseWriter, r *http.Request, viewer View
 		d.fail(w, r, err)
 		return
 	}
-	said, err := d.known(r.Context(), asOf, d.config.Projection.RulesSince)
-	if err != nil {
-		d.fail(w, r, err)
-		return
-	}
-	reply(w, r, http.StatusOK, struct {
-		Rules []projection.Rule `json:"rules"`
-		Since time.Time         `json:"since"`
-		listed
-	}{rules, since, said})
+	d.statistics(w, r, asOf, d.config.Projection.RulesSince, "", nil, func(said listed) any {
+		return struct {
+			Rules []projection.Rule `json:"rules"`
+			Since time.Time         `json:"since"`
+			listed
+		}{rules, since, said}
+	})
 }
 
 // trendQuery reads the parameters of trends. The error is a sentence.
@@ -377,21 +385,14 @@ func (d *Dashboard) apiTrends(w http.ResponseWriter, r *http.Request, viewer Vie
 		d.fail(w, r, err)
 		return
 	}
-	if values.Get("format") == "csv" {
-		w.Header().Set("Content-Disposition", `attachment; filename="trends.csv"`)
-		send(w, r, http.StatusOK, "text/csv; charset=utf-8", trendsCSV(trends))
-		return
-	}
-	said, err := d.known(r.Context(), asOf, d.config.Projection.TrendsSince)
-	if err != nil {
-		d.fail(w, r, err)
-		return
-	}
-	reply(w, r, http.StatusOK, struct {
-		Buckets []projection.Trend `json:"buckets"`
-		Bucket  projection.Bucket  `json:"bucket"`
-		listed
-	}{trends, bucket, said})
+	table := func() []byte { return trendsCSV(trends) }
+	d.statistics(w, r, asOf, d.config.Projection.TrendsSince, "trends", table, func(said listed) any {
+		return struct {
+			Buckets []projection.Trend `json:"buckets"`
+			Bucket  projection.Bucket  `json:"bucket"`
+			listed
+		}{trends, bucket, said}
+	})
 }
 
 func trendsCSV(trends []projection.Trend) []byte {

@@ -102,22 +102,15 @@ func (d *Dashboard) apiRule(w http.ResponseWriter, r *http.Request, viewer Viewe
 		d.fail(w, r, err)
 		return
 	}
-	if values.Get("format") == "csv" {
-		w.Header().Set("Content-Disposition", `attachment; filename="`+strings.ReplaceAll(rule, "/", "-")+`.csv"`)
-		send(w, r, http.StatusOK, "text/csv; charset=utf-8", ruleCSV(trends))
-		return
-	}
-	said, err := d.known(r.Context(), asOf, d.config.Projection.RulesSince)
-	if err != nil {
-		d.fail(w, r, err)
-		return
-	}
-	reply(w, r, http.StatusOK, struct {
-		Rule    string                 `json:"rule"`
-		Buckets []projection.RuleTrend `json:"buckets"`
-		Bucket  projection.Bucket      `json:"bucket"`
-		listed
-	}{rule, trends, bucket, said})
+	name, table := strings.ReplaceAll(rule, "/", "-"), func() []byte { return ruleCSV(trends) }
+	d.statistics(w, r, asOf, d.config.Projection.RulesSince, name, table, func(said listed) any {
+		return struct {
+			Rule    string                 `json:"rule"`
+			Buckets []projection.RuleTrend `json:"buckets"`
+			Bucket  projection.Bucket      `json:"bucket"`
+			listed
+		}{rule, trends, bucket, said}
+	})
 }
 
 func ruleCSV(trends []projection.RuleTrend) []byte {
