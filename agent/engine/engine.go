@@ -124,6 +124,9 @@ type Request struct {
 	// Budget bounds the cost of all the session's turns, in US dollars; zero means no bound. The first
 	// request to the provider after that is refused.
 	Budget float64
+	// Others, if set, returns what other sessions have cost so far of this one's Budget and Timeout. It is called at any
+	// time during a turn, from any goroutine, and must not block.
+	Others func() verdict.Cost
 	// MaxTurns bounds the model's steps in all the session's turns. A step is one answer of the provider.
 	// Zero means no bound.
 	MaxTurns int
@@ -158,6 +161,14 @@ func (r Request) Bounded() (Request, error) {
 		r.ToolTimeout = DefaultToolTimeout
 	}
 	return r, nil
+}
+
+// Shared is what Others returns, or zero.
+func (r Request) Shared() verdict.Cost {
+	if r.Others == nil {
+		return verdict.Cost{}
+	}
+	return r.Others()
 }
 
 // CheckPrompt says why a prompt cannot be sent.

@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"math"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -81,8 +83,14 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 	// Each part gets as much time as a change with one part.
 	timeout := tier.Budget(cmp.Or(settings.Timeout.Duration(), engine.DefaultTimeout)) * time.Duration(len(p.understood.Parts))
 	opened, material := within(p.tempDir), p.material
+	// While the session goes on, others read its text: read is what they cost, and spare is the time that they have besides
+	// the session's own.
+	var read atomic.Pointer[verdict.Cost]
+	read.Store(&verdict.Cost{})
+	spare := time.Duration(math.MaxInt64)
 	if allowed.Time > 0 {
 		timeout = min(timeout, allowed.Time)
+		spare = allowed.Time - timeout
 	}
 	req := engine.Request{
 		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.tempDir}, Instructions: p.Instructions(),
@@ -95,6 +103,11 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 			}
 		}),
 		Budget: allowed.USD, MaxTurns: settings.MaxTurns,
+		Others: func() verdict.Cost {
+			c := *read.Load()
+			c.Time = max(0, c.Time-spare)
+			return c
+		},
 	}
 	var aside verdict.Judgement // what the specialists reported, and is no evidence
 	if p.criteria.settings.Review.Strategy == config.StrategySpecialists {
@@ -119,7 +132,11 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 	}()
 	talk := &talk{session: session, material: material, grounds: material.grounds(ctx), opened: opened, x: &x, describe: map[string]bool{},
 		readBack: func(ctx context.Context, j *verdict.Judgement, g verdict.Grounds) error {
-			return p.readBack(ctx, &x, j, g, progress, allowed)
+			before := x.Result
+			err := p.readBack(ctx, &x, j, g, progress, allowed)
+			cost := read.Load().Plus(verdict.Cost{USD: x.Result.CostUSD - before.CostUSD, Time: x.Result.Duration - before.Duration})
+			read.Store(&cost)
+			return err
 		}}
 	var answers []verdict.Judgement
 	for part := range p.understood.Parts {

@@ -27,7 +27,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if err := c.Ready(prompt); err != nil {
 		return engine.Result{}, err
 	}
-	if c.Request.Budget > 0 && c.paid >= c.Request.Budget {
+	if c.Request.Budget > 0 && c.unspent() <= 0 {
 		return engine.Result{}, kind.Failure(engine.Budget, "")
 	}
 	// A stored login may have been renewed since the last turn.
@@ -80,8 +80,10 @@ func (c *conversation) budget() []string {
 	if c.Request.Budget == 0 {
 		return nil
 	}
-	return []string{"--max-budget-usd", strconv.FormatFloat(c.Request.Budget-c.paid, 'f', -1, 64)}
+	return []string{"--max-budget-usd", strconv.FormatFloat(c.unspent(), 'f', -1, 64)}
 }
+
+func (c *conversation) unspent() float64 { return c.Request.Budget - c.Request.Shared().USD - c.paid }
 
 // share reduces the cost in the result to the cost of this turn.
 func (c *conversation) share(result *engine.Result) {

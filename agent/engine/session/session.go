@@ -40,14 +40,14 @@ func Open(program Program, kind Kind, req engine.Request) (*Base, error) {
 }
 
 // Left is the remaining time for all turns.
-func (b *Base) Left() time.Duration { return b.left }
+func (b *Base) Left() time.Duration { return b.left - b.Request.Shared().Time }
 
 // Ready says why there can be no turn, or none with this prompt.
 func (b *Base) Ready(prompt string) error {
 	switch {
 	case b.closed:
 		return Unstarted(errors.New("the session is closed"))
-	case b.left <= 0:
+	case b.Left() <= 0:
 		return engine.Errorf(engine.Timeout, "the session's %s are used up", b.Request.Timeout)
 	}
 	err := engine.CheckPrompt(prompt)
@@ -73,7 +73,7 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 		}
 	}
 	cmd.Bounds = b.Program.Bounds
-	cmd.Timeout, cmd.IdleTimeout = b.left, b.Request.IdleTimeout
+	cmd.Timeout, cmd.IdleTimeout = b.Left(), b.Request.IdleTimeout
 	report, err := cmd.Run(ctx)
 	b.left -= report.Duration
 	if err == nil && report.Exit != "exit status 0" {

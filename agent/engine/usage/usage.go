@@ -12,10 +12,8 @@ import (
 
 // Account is what a session has spent, and its bounds. It is safe for concurrent use.
 type Account struct {
-	prices   engine.Prices
-	budget   float64
-	maxTurns int
-	asks     func(model string) error
+	prices engine.Prices
+	req    engine.Request
 
 	mu  sync.Mutex
 	sum Sum
@@ -43,7 +41,7 @@ func (s Sum) Since(before Sum) Sum {
 
 // Open opens the account of a session.
 func Open(req engine.Request, prices engine.Prices) *Account {
-	return &Account{prices: prices, budget: req.Budget, maxTurns: req.MaxTurns, asks: req.Asks}
+	return &Account{prices: prices, req: req}
 }
 
 // Sum is what was spent so far.
@@ -84,23 +82,23 @@ func (a *Account) book(used verdict.Usage, cost float64) {
 func (a *Account) Exhausted() *engine.Error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch {
-	case a.budget > 0 && a.sum.CostUSD >= a.budget:
+	switch cost := a.sum.CostUSD + a.req.Shared().USD; {
+	case a.req.Budget > 0 && cost >= a.req.Budget:
 		return engine.Errorf(engine.Budget, "the session has cost $%.2f of its budget of $%.2f and was stopped; raise the budget, or give it "+
-			"less to do", a.sum.CostUSD, a.budget)
-	case a.maxTurns > 0 && a.sum.Answers >= a.maxTurns:
+			"less to do", cost, a.req.Budget)
+	case a.req.MaxTurns > 0 && a.sum.Answers >= a.req.MaxTurns:
 		return engine.Errorf(engine.MaxTurns, "the session used up its %d turns and was stopped; allow it more, or give it less to do",
-			a.maxTurns)
+			a.req.MaxTurns)
 	}
 	return nil
 }
 
 // Barred says why the session's owner does not allow requests to a model; nil if they are allowed.
 func (a *Account) Barred(model string) *engine.Error {
-	if a.asks == nil {
+	if a.req.Asks == nil {
 		return nil
 	}
-	if err := a.asks(model); err != nil {
+	if err := a.req.Asks(model); err != nil {
 		return &engine.Error{Class: engine.Cancelled, Message: err.Error(), Err: err}
 	}
 	return nil
