@@ -46,7 +46,7 @@ func (r repo) patchID(ctx context.Context, s Squash) (string, error) {
 
 // hashPatch adds a patch to sum without the parts that a merge of the base changes: line numbers, the text
 // after them, and the blob names of text files. Lines of files cannot be mistaken for headers, since each
-// begins with its sign.
+// begins with its sign. Package diff is no help here: it leaves out the headers that the sum needs.
 func hashPatch(sum hash.Hash, patch io.Reader) error {
 	lines := bufio.NewReader(patch)
 	var index []byte

@@ -36,7 +36,8 @@ func patched(f verdict.Finding, head []byte) (text string, ok bool) {
 }
 
 // hunk is the only hunk of a unified diff: its lines before and after, and how many lines at its beginning
-// and at its end are equal in both. See
+// and at its end are equal in both. Package diff goes by the counts in a hunk's header. Those of a model are often
+// wrong, so here each line counts that follows, and [patched] compares it with the file. See
 // https://www.gnu.org/software/diffutils/manual/html_node/Detailed-Unified.html.
 func hunk(diff string) (before, after []string, lead, trail int, ok bool) {
 	inside, changed := false, false

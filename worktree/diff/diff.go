@@ -4,6 +4,7 @@ package diff
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -12,6 +13,11 @@ import (
 
 // Hunk is one changed region with its context, as in "@@ -1,4 +1,5 @@ func main() {".
 type Hunk struct{ OldStart, OldLines, NewStart, NewLines int }
+
+// Header is the line that begins the hunk in a diff, without the text after the numbers.
+func (h Hunk) Header() string {
+	return fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)
+}
 
 // Line is a line of a hunk, or the line that begins one.
 type Line struct {

@@ -62,6 +62,11 @@ func FuzzLines(f *testing.F) {
 			if !bytes.Contains(patch, l.Raw) || l.Raw[0] != l.Sign || l.Old < 0 || l.New < 0 {
 				t.Errorf("%q is read as %+v", patch, l)
 			}
+			for again := range diff.Lines([]byte(l.Hunk.Header())) {
+				if l.Sign == '@' && again.Hunk != l.Hunk {
+					t.Errorf("%+v is read from the header of %+v", again.Hunk, l.Hunk)
+				}
+			}
 		}
 	})
 }

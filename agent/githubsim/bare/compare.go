@@ -2,11 +2,12 @@ package bare
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"touchstone/worktree/diff"
 )
 
 // Comparison is what a head adds to a base since their merge base, like git's three dots.
@@ -140,28 +141,17 @@ func parseRaw(fields []string) []File {
 // Anchor finds a line of one side ("LEFT" or "RIGHT") in a patch. It returns
 // the line's position below the first hunk header, and the number of its hunk.
 func Anchor(patch, side string, line int) (position, hunk int, ok bool) {
-	var left, right int
+	var walk diff.Walker
 	for i, text := range strings.Split(patch, "\n") {
-		if strings.HasPrefix(text, "@@ ") {
+		l := walk.Next([]byte(text))
+		at := l.New
+		if side == "LEFT" {
+			at = l.Old
+		}
+		if l.Sign == '@' {
 			hunk++
-			fmt.Sscanf(text, "@@ -%d", &left)
-			if plus := strings.Index(text, "+"); plus >= 0 {
-				fmt.Sscanf(text[plus:], "+%d", &right)
-			}
-			continue
-		}
-		inLeft, inRight := !strings.HasPrefix(text, "+"), !strings.HasPrefix(text, "-")
-		if strings.HasPrefix(text, `\`) {
-			continue
-		}
-		if side == "LEFT" && inLeft && left == line || side != "LEFT" && inRight && right == line {
+		} else if at > 0 && at == line {
 			return i, hunk, true
-		}
-		if inLeft {
-			left++
-		}
-		if inRight {
-			right++
 		}
 	}
 	return 0, 0, false

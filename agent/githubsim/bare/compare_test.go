@@ -72,7 +72,7 @@ func TestCompareFiles(t *testing.T) {
 const twoHunks = "@@ -1,3 +1,4 @@ package main\n one\n-two\n+zwei\n+more\n three\n@@ -10,2 +11,2 @@\n ten\n-eleven\n+elf\n\\ No newline " +
 	"at end of file"
 
-func TestAnchor(t *testing.T) {
+func TestALineOfAPatchHasItsPositionAndHunk(t *testing.T) {
 	for _, tt := range []struct {
 		side           string
 		line           int

@@ -15,14 +15,14 @@ func Removal(patch []byte, quote string) (line int, ok bool) {
 		return 0, false
 	}
 	for _, r := range regionsOf(patch) {
-		at, gone := r.new, ""
+		at, gone := r.NewStart, ""
 		for _, row := range append(r.rows, []byte(" ")) {
 			if row[0] == '-' {
 				gone += string(row[1:]) + "\n"
 				continue
 			}
 			if strings.Contains(verdict.OneLine(gone), wanted) {
-				return min(at, r.new+r.newLines-1), r.newLines > 0
+				return min(at, r.NewStart+r.NewLines-1), r.NewLines > 0
 			}
 			if row[0] == ' ' { // lines added in between belong to the same edit
 				gone = ""

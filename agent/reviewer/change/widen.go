@@ -23,10 +23,10 @@ const (
 	maxWide = 1 << 20
 )
 
-// region is one hunk of a diff: its first lines, and its rows with their signs.
+// region is one hunk of a diff, and its rows with their signs.
 type region struct {
-	old, new, oldLines, newLines int
-	rows                         [][]byte
+	diff.Hunk
+	rows [][]byte
 }
 
 // span is a range of lines of the head, both ends included.
@@ -45,8 +45,8 @@ func widen(name string, patch, head []byte, room int) ([]byte, int) {
 	var spans []span
 	own, all := 0, 0
 	for _, r := range regions {
-		own += r.newLines
-		spans = append(spans, span{r.new, r.new + r.newLines - 1})
+		own += r.NewLines
+		spans = append(spans, span{r.NewStart, r.NewStart + r.NewLines - 1})
 		for _, around := range r.around(blocks, lines) {
 			spans = append(spans, span{max(1, around.first), min(len(lines), around.last)})
 		}
@@ -66,7 +66,7 @@ func regionsOf(patch []byte) []region {
 	var all []region
 	for l := range diff.Lines(patch) {
 		if l.Sign == '@' {
-			all = append(all, region{old: l.Hunk.OldStart, oldLines: l.Hunk.OldLines, new: l.Hunk.NewStart, newLines: l.Hunk.NewLines})
+			all = append(all, region{Hunk: l.Hunk})
 		} else if n := len(all); n > 0 {
 			all[n-1].rows = append(all[n-1].rows, l.Raw)
 		}
@@ -79,7 +79,7 @@ func regionsOf(patch []byte) []region {
 
 // cut reports whether a hunk has fewer rows than its header says.
 func (r region) cut() bool {
-	old, new := r.oldLines, r.newLines
+	old, new := r.OldLines, r.NewLines
 	for _, row := range r.rows {
 		switch row[0] {
 		case '+':
@@ -96,10 +96,10 @@ func (r region) cut() bool {
 // fitting reports whether the head has the lines that the hunks claim.
 func fitting(regions []region, lines [][]byte) bool {
 	for _, r := range regions {
-		if r.newLines == 0 || r.oldLines == 0 { // the whole file was added or removed
+		if r.NewLines == 0 || r.OldLines == 0 { // the whole file was added or removed
 			return false
 		}
-		at := r.new
+		at := r.NewStart
 		for _, row := range r.rows {
 			if row[0] != '+' && row[0] != ' ' {
 				continue
@@ -117,7 +117,7 @@ func fitting(regions []region, lines [][]byte) bool {
 // else the type.
 func (r region) around(blocks []outline.Block, lines [][]byte) []span {
 	var spans []span
-	at := r.new
+	at := r.NewStart
 	for _, row := range r.rows {
 		if row[0] == '+' || row[0] == '-' {
 			b, ok := outline.Innermost(blocks, min(at, len(lines)), outline.Block.Callable)
@@ -168,13 +168,13 @@ func union(spans []span) []span {
 // written returns the diff that shows these lines of the head. Each hunk lies within one of the spans.
 func written(spans []span, regions []region, lines [][]byte) []byte {
 	var out bytes.Buffer
-	shift := regions[0].old - regions[0].new // from a line of the head to that of the base
+	shift := regions[0].OldStart - regions[0].NewStart // from a line of the head to that of the base
 	for _, s := range spans {
 		var body bytes.Buffer
 		added, removed := 0, 0
 		start := s.first + shift
 		for at := s.first; at <= s.last; {
-			if len(regions) == 0 || regions[0].new != at {
+			if len(regions) == 0 || regions[0].NewStart != at {
 				fmt.Fprintf(&body, " %s\n", lines[at-1])
 				at++
 				continue
@@ -189,12 +189,13 @@ func written(spans []span, regions []region, lines [][]byte) []byte {
 					removed++
 				}
 			}
-			at += r.newLines
-			shift += r.oldLines - r.newLines
+			at += r.NewLines
+			shift += r.OldLines - r.NewLines
 			regions = regions[1:]
 		}
 		size := s.last - s.first + 1
-		fmt.Fprintf(&out, "@@ -%d,%d +%d,%d @@\n%s", start, size-added+removed, s.first, size, body.Bytes())
+		fmt.Fprintf(&out, "%s\n%s", diff.Hunk{OldStart: start, OldLines: size - added + removed, NewStart: s.first, NewLines: size}.Header(),
+			body.Bytes())
 	}
 	return out.Bytes()
 }
