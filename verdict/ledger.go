@@ -303,12 +303,12 @@ func (l Ledger) shed() Ledger {
 // clipped ends a text that was shortened.
 const clipped = "…"
 
-// Clip shortens s to at most n bytes without cutting a character in two.
+// Clip shortens s to at most n bytes, or to its mark where n has no room for that, without cutting a character in two.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return strings.ToValidUTF8(s[:n-len(clipped)], "") + clipped
+	return strings.ToValidUTF8(s[:max(0, n-len(clipped))], "") + clipped
 }
 
 // Short is how people and git abbreviate a commit's SHA: its first seven characters.

@@ -35,3 +35,11 @@ func TestAmount(t *testing.T) {
 		}
 	}
 }
+
+func TestAClippedTextKeepsItsCharactersWhole(t *testing.T) {
+	for n, want := range map[int]string{9: "größer", 8: "größer", 7: "grö…", 6: "gr…", 3: "…", 2: "…", -1: "…"} {
+		if got := Clip("größer", n); got != want {
+			t.Errorf("at most %d bytes: %q, want %q", n, got, want)
+		}
+	}
+}
