@@ -19,27 +19,36 @@ type autoMerge struct {
 
 func (c *call) enableAutoMergeMutation(a args) (any, error) {
 	input, _ := a["input"].(map[string]any)
-	id, _ := input["pullRequestId"].(string)
-	p := c.pullByID(id)
-	if p == nil {
-		return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
+	p, err := c.pullToMerge(input)
+	if err != nil {
+		return nil, err
+	}
+	if c.sim.protects(p) == nil {
+		return nil, graphql.Unprocessable("Pull request is in clean status")
 	}
 	method, _ := input["mergeMethod"].(string)
+	p.auto = &autoMerge{by: c.user, method: strings.ToLower(method), at: c.sim.now()}
+	return &graphql.Object{Type: "EnablePullRequestAutoMergePayload", Fields: fields{
+		"clientMutationId": input["clientMutationId"], "actor": c.actor(c.user), "pullRequest": c.pullNode(p),
+	}}, nil
+}
+
+// pullToMerge is the open pull request that the input of a mutation names, if the caller may have it merged at that head.
+func (c *call) pullToMerge(input map[string]any) (*pull, error) {
+	id, _ := input["pullRequestId"].(string)
 	expected, _ := input["expectedHeadOid"].(string)
+	p := c.pullByID(id)
 	switch {
+	case p == nil:
+		return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
 	case !p.repo.canWrite(c.user):
 		return nil, graphql.Forbidden(c.user.Login + " does not have the correct permissions to execute this mutation")
 	case p.closed || p.draft:
 		return nil, graphql.Unprocessable("Pull request is closed or still a draft")
 	case expected != "" && expected != p.headSHA:
 		return nil, graphql.Unprocessable("Head branch was modified. Review and try the merge again.")
-	case c.sim.protects(p) == nil:
-		return nil, graphql.Unprocessable("Pull request is in clean status")
 	}
-	p.auto = &autoMerge{by: c.user, method: strings.ToLower(method), at: c.sim.now()}
-	return &graphql.Object{Type: "EnablePullRequestAutoMergePayload", Fields: fields{
-		"clientMutationId": input["clientMutationId"], "actor": c.actor(c.user), "pullRequest": c.pullNode(p),
-	}}, nil
+	return p, nil
 }
 
 // autoMergeNode renders the request for auto-merge; null if there is none.

@@ -28,21 +28,12 @@ func (r *repo) inQueue() []*pull {
 
 func (c *call) enqueueMutation(a args) (any, error) {
 	input, _ := a["input"].(map[string]any)
-	id, _ := input["pullRequestId"].(string)
-	p := c.pullByID(id)
-	if p == nil {
-		return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
+	p, err := c.pullToMerge(input)
+	if err != nil {
+		return nil, err
 	}
-	expected, _ := input["expectedHeadOid"].(string)
-	switch {
-	case !p.repo.canWrite(c.user):
-		return nil, graphql.Forbidden(c.user.Login + " does not have the correct permissions to execute this mutation")
-	case p.closed || p.draft:
-		return nil, graphql.Unprocessable("Pull request is closed or still a draft")
-	case !p.repo.protected[p.baseRef].MergeQueue:
+	if !p.repo.protected[p.baseRef].MergeQueue {
 		return nil, graphql.Unprocessable("The base branch has no merge queue")
-	case expected != "" && expected != p.headSHA:
-		return nil, graphql.Unprocessable("Head branch was modified. Review and try the merge again.")
 	}
 	if err := c.sim.protects(p); err != nil {
 		return nil, graphql.Unprocessable(err.Error())
