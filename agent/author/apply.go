@@ -32,14 +32,9 @@ func (a *Author) Apply(ctx context.Context, pr forge.PullRequest, edits []verdic
 
 // edit commits the edits in a worktree of the branch.
 func (r *repair) edit(ctx context.Context, pr forge.PullRequest, edits []verdict.Edit) (err error) {
-	if r.tree, err = r.author.acquire(ctx, pr); err != nil {
+	if err := r.enter(ctx, pr); err != nil {
 		return err
 	}
-	settings, err := repositorySettings(ctx, r.tree, pr.Base.SHA)
-	if err != nil {
-		return err
-	}
-	r.verify = settings.Verify
 	files, err := verdict.EditedFiles(edits, func(path string) ([]byte, error) { return r.tree.ReadFile(ctx, pr.Head.SHA, path) })
 	if err == nil {
 		err = write(r.tree.Dir(), files)

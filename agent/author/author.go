@@ -167,14 +167,9 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 	if r.allowed.NoModel {
 		r.brief.failed = nil // ignored, since a check that counts would need a session
 	}
-	if r.tree, err = r.author.acquire(ctx, pr); err != nil {
+	if err := r.enter(ctx, pr); err != nil {
 		return err
 	}
-	settings, err := repositorySettings(ctx, r.tree, pr.Base.SHA)
-	if err != nil {
-		return err
-	}
-	r.verify = settings.Verify
 	if r.merge, err = r.tree.Merge(ctx, pr.Base.SHA, mergeMessage(pr), r.author.Identity); err != nil {
 		return fmt.Errorf("merge the base into the branch: %w", err)
 	}
@@ -216,9 +211,14 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 	return r.learn(ctx, pr)
 }
 
-// repositorySettings are the repository's settings on its base branch.
-func repositorySettings(ctx context.Context, tree *worktree.Tree, base string) (config.Repository, error) {
-	return config.ReadRepository(func(path string) ([]byte, error) { return tree.ReadFile(ctx, base, path) })
+// enter makes a worktree of the branch, and reads on the base how its repository verifies a fix.
+func (r *repair) enter(ctx context.Context, pr forge.PullRequest) (err error) {
+	if r.tree, err = r.author.acquire(ctx, pr); err != nil {
+		return err
+	}
+	settings, err := config.ReadRepository(func(path string) ([]byte, error) { return r.tree.ReadFile(ctx, pr.Base.SHA, path) })
+	r.verify = settings.Verify
+	return err
 }
 
 // gather reads what the fix must answer: the verdict that counts for the head, its findings, and the failed
