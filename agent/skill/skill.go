@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"touchstone/worktree/atomicfile"
@@ -34,7 +36,7 @@ var homes = map[string]string{
 }
 
 // Programs are the model CLIs that the skill can be installed for, in alphabetical order.
-func Programs() []string { return []string{"claude", "codex", "gemini", "opencode"} }
+func Programs() []string { return slices.Sorted(maps.Keys(homes)) }
 
 // errForeign says that another document stands where the skill would.
 var errForeign = errors.New("there is a skill of that name which touchstone did not write; move it away, or run this again with --force")
