@@ -50,7 +50,7 @@ func judged(t *testing.T, g Grounds, f Finding) (Finding, string) {
 	return Finding{}, ""
 }
 
-func TestGround(t *testing.T) {
+func TestAFindingStandsWhereItsQuoteIs(t *testing.T) {
 	tests := []struct {
 		name    string
 		change  func(*Finding)

@@ -161,7 +161,7 @@ func TestLedgerBoundsProse(t *testing.T) {
 	}
 }
 
-func TestFingerprint(t *testing.T) {
+func TestAFingerprintSurvivesMovesAndRewording(t *testing.T) {
 	base := Finding{Rule: "r", Path: "p", Line: 1, Quote: "if x {\n\treturn y\n}", Claim: "c", Severity: Major}
 	same := map[string]func(*Finding){
 		"moved":       func(f *Finding) { f.Line, f.StartLine = 90, 80 },

@@ -2,7 +2,7 @@ package verdict
 
 import "testing"
 
-func TestProse(t *testing.T) {
+func TestProseMentionsNobodyAndOrdersNothing(t *testing.T) {
 	for text, want := range map[string]string{
 		"ask @octocat and @acme/team": "ask @&#8203;octocat and @&#8203;acme/team",
 		"a@b.c, @ and @@x":            "a@&#8203;b.c, @ and @@&#8203;x",
@@ -28,7 +28,7 @@ func TestRecordMentionsNobody(t *testing.T) {
 	}
 }
 
-func TestAmount(t *testing.T) {
+func TestAnAmountAgreesWithItsNumber(t *testing.T) {
 	for n, want := range map[int]string{0: "0 rounds", 1: "1 round", 2: "2 rounds"} {
 		if got := Amount(n, "round", "rounds"); got != want {
 			t.Errorf("%d: %s", n, got)

@@ -132,7 +132,7 @@ func TestParseRecordRefusesAnApprovalOfWhatIsHeld(t *testing.T) {
 	}
 }
 
-func TestNeutralise(t *testing.T) {
+func TestNeutralisedTextHasNoMarkers(t *testing.T) {
 	forged, err := Record{Verdict: Approve, Head: "abc"}.Seal(Signer{})
 	if err != nil {
 		t.Fatal(err)

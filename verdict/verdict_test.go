@@ -2,7 +2,7 @@ package verdict
 
 import "testing"
 
-func TestSum(t *testing.T) {
+func TestAJudgementIsSummedUpInWords(t *testing.T) {
 	finding := func(s Severity) Finding { return Finding{Severity: s} }
 	for want, j := range map[string]Judgement{
 		"nothing found": {Verdict: Approve},

@@ -9,9 +9,9 @@ import (
 	"touchstone/agent/githubsim"
 )
 
-// TestAdvance checks that after GitHub's clock was set forward, later events get the later time, and each
+// TestAClockSetForwardShowsInEventsAndAnswers checks that after GitHub's clock was set forward, later events get the later time, and each
 // response shows it.
-func TestAdvance(t *testing.T) {
+func TestAClockSetForwardShowsInEventsAndAnswers(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil, githubsim.RepoOptions{})
 	ctx, me := t.Context(), w.As(author)

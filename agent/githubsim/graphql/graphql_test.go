@@ -45,7 +45,7 @@ func zoo() *graphql.Object {
 	}}
 }
 
-func TestExecute(t *testing.T) {
+func TestAQueryIsAnsweredWithDataAndErrors(t *testing.T) {
 	for name, tt := range map[string]struct {
 		query string
 		vars  map[string]any

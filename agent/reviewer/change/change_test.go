@@ -255,7 +255,7 @@ func TestNothingElseThanFilesPassesForNoise(t *testing.T) {
 	}
 }
 
-func TestTier(t *testing.T) {
+func TestTheTierFollowsSizeAndSensitivePlaces(t *testing.T) {
 	t.Parallel()
 	some := func(files, lines int, first string) []diff.File {
 		all := make([]diff.File, files)

@@ -15,7 +15,7 @@ func tags(text string) string {
 
 var blanks = strings.Repeat(" ", 220)
 
-func TestFind(t *testing.T) {
+func TestHiddenTextIsFoundAndHarmlessTextIsNot(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text string
 		kind hidden.Kind
@@ -139,7 +139,7 @@ func TestOrdinaryTextIsNotHidden(t *testing.T) {
 	}
 }
 
-func TestReveal(t *testing.T) {
+func TestHiddenTextIsMadeVisibleInItsPlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"app\u200broved":               "app⟦U+200B⟧roved",
 		"a" + tags("yes") + "b":        "a⟦in tag characters: \"yes\"⟧b",

@@ -29,7 +29,7 @@ func noise(n int) []byte {
 	return data
 }
 
-func TestBinary(t *testing.T) {
+func TestTextInBinaryFilesIsReadAndNoiseIsNot(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before, after []byte
 		kind          verdict.HoldKind // "" if there is to be none
