@@ -219,9 +219,9 @@ func TestCIRunsOnEveryNewHead(t *testing.T) {
 	}
 }
 
-// TestDeletedBase: whoever deletes a base branch closes the pull requests into it. If GitHub itself deletes the
-// branch after merging its pull request, the others get the merged one's base.
-func TestDeletedBase(t *testing.T) {
+// Who deletes a base branch closes the pull requests into it. If GitHub itself deletes the branch after merging its pull
+// request, the others get the merged one's base.
+func TestADeletedBaseClosesItsPullRequestsOrHandsThemOn(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	w := start(t, nil, githubsim.RepoOptions{DeleteMerged: true})

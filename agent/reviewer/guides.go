@@ -258,7 +258,7 @@ func stale(s Subject, l criteria, guides []guide) []verdict.Finding {
 				found = append(found, verdict.Finding{
 					Dimension: verdict.Doc, Severity: severity, Rule: "doc/D9", Path: change.Spell(g.path), StartLine: m.line, Line: m.line, Quote: m.text,
 					Claim:  fmt.Sprintf("The guide names %s, which this change takes away: %s.", change.Spell(m.word), m.touch.why),
-					Why:    "Whoever works by this guide, agents above all, looks for a file that is not there.",
+					Why:    "Agents and people who follow this guide look for a file that is not there.",
 					Verify: "Search the guide for the old path.",
 				})
 			}

@@ -60,7 +60,7 @@ func long(dir string, l criteria, files []change.File) []verdict.Finding {
 		found = append(found, verdict.Finding{
 			Dimension: verdict.Architecture, Severity: severity, Rule: "architecture/A13", Path: change.Spell(f.Path),
 			Claim:      fmt.Sprintf("The file grows from %d to %d lines, past the %d that a reader takes in at once.", before, lines, longFile),
-			Why:        "Whoever changes it next, person or model, has to hold all of it in mind or misses a part.",
+			Why:        "A person or a model that changes the file next has to read all of it, and misses parts of a file this long.",
 			Suggestion: "Move one of its subjects into a file of its own.",
 			Verify:     fmt.Sprintf("wc -l tells at most %d lines for each file.", longFile),
 		})
