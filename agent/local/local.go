@@ -136,8 +136,10 @@ func Print(out io.Writer, subject string, outcome reviewer.Outcome, format strin
 // line of the only one, are all that is said of it.
 func (l Review) subject(ctx context.Context, b *clone.Borrowed, of clone.Side) (reviewer.Subject, error) {
 	s := reviewer.Subject{
-		Name: fmt.Sprintf("%s of %s against %s", of, filepath.Base(b.Clone.Top), l.Base), Branch: b.Branch,
-		Base: b.Base, BaseBranch: l.Base, Head: b.Head, Shown: b.Shown, Dir: b.Dir(), Files: b, Round: 1,
+		Name:     fmt.Sprintf("%s of %s against %s", of, filepath.Base(b.Clone.Top), l.Base),
+		Texts:    reviewer.Texts{Branch: b.Branch},
+		Checkout: reviewer.Checkout{Base: b.Base, BaseBranch: l.Base, Head: b.Head, Shown: b.Shown, Dir: b.Dir(), Files: b},
+		Rounds:   reviewer.Rounds{Round: 1},
 	}
 	var err error
 	if s.Diff, err = b.Diff(ctx); err != nil {

@@ -98,8 +98,8 @@ func prepare(b *testing.B, e reviewer.Examiner, tree *worktree.Tree) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		p, err := e.Prepare(b.Context(), reviewer.Subject{Title: "Change it", Base: diff.Base, Diff: diff, Dir: tree.Dir(), Files: tree,
-			Round: 1})
+		p, err := e.Prepare(b.Context(), reviewer.Subject{Texts: reviewer.Texts{Title: "Change it"}, Rounds: reviewer.Rounds{Round: 1},
+			Checkout: reviewer.Checkout{Base: diff.Base, Diff: diff, Dir: tree.Dir(), Files: tree}})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -23,11 +23,11 @@ func (huge) Sides(_ context.Context, d diff.Diff, wanted func(string) bool, _ in
 }
 
 func TestWhatCannotBeLookedIntoIsHeld(t *testing.T) {
-	s := Subject{Files: huge{}, Diff: diff.Diff{Files: []diff.File{
+	s := Subject{Checkout: Checkout{Files: huge{}, Diff: diff.Diff{Files: []diff.File{
 		{Path: "a.bin", Status: "added", Binary: true}, {Path: "notes.txt", Status: "added"},
 		{Path: "lib", Status: "modified", Submodule: true, OldMode: "160000", NewMode: "160000", NewBlob: "0123abc"},
 		{Path: "gone", Status: "deleted", Submodule: true, OldMode: "160000", NewMode: "000000"},
-	}}}
+	}}}}
 	scan, err := scanned(t.Context(), s)
 	holds := scan.holds
 	if err != nil || len(holds) != 2 {

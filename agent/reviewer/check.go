@@ -278,8 +278,8 @@ func checkClosing(nonce string, outcomes []verdict.Checked) string {
 }
 
 // fixer is the engine and the model that the newest fix among the commits names.
-func (s Subject) fixer() string {
-	for _, message := range s.Commits {
+func (t Texts) fixer() string {
+	for _, message := range t.Commits {
 		if fix, ok := verdict.ParseRepair(message); ok && fix.Model != "" {
 			return fix.Model
 		}

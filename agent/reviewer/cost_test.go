@@ -150,8 +150,8 @@ func costly(b *testing.B, provider *enginetest.Provider) (engine.Engine, *review
 		b.Fatal(err)
 	}
 	examiner := reviewer.Examiner{Engine: e, Guidelines: rules, TempDir: b.TempDir()}
-	p, err := examiner.Prepare(b.Context(), reviewer.Subject{Name: "The change", Title: pr.Title, Body: pr.Body, Base: pr.Base.SHA,
-		Diff: diff, Dir: tree.Dir(), Files: tree, Round: 1})
+	p, err := examiner.Prepare(b.Context(), reviewer.Subject{Name: "The change", Texts: reviewer.Texts{Title: pr.Title, Body: pr.Body},
+		Checkout: reviewer.Checkout{Base: pr.Base.SHA, Diff: diff, Dir: tree.Dir(), Files: tree}, Rounds: reviewer.Rounds{Round: 1}})
 	if err != nil {
 		b.Fatal(err)
 	}

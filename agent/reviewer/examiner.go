@@ -65,14 +65,14 @@ func (e *Examiner) Prepare(ctx context.Context, s Subject) (_ *Prepared, err err
 	// The three steps are independent of each other.
 	var sheet sheet
 	work, inWork := errgroup.WithContext(ctx)
-	work.Go(func() error { sheet = draw(inWork, s); return nil })
+	work.Go(func() error { sheet = draw(inWork, s.Checkout); return nil })
 	work.Go(func() (err error) { p.scan, err = scanned(inWork, s); return err })
 	work.Go(func() (err error) { p.material, err = e.gather(inWork, s, tempDir); return err })
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
 	p.suspicions = p.scan.evidence
-	p.scan.found = slices.Concat(contradictory(s, p.criteria), stale(s, p.criteria, p.guides), unearned(p.criteria, p.guides),
+	p.scan.found = slices.Concat(contradictory(s.Texts, p.criteria), stale(s.Diff, p.criteria, p.guides), unearned(p.criteria, p.guides),
 		long(s.Dir, p.criteria, p.understood.Files))
 	if p.sheet, p.quoted, err = writeImpact(ctx, sheet, tempDir); err != nil {
 		return nil, err
@@ -90,10 +90,10 @@ func (e *Examiner) gather(ctx context.Context, s Subject, dir string) (m materia
 	if m.criteria, err = e.criteria(ctx, s); err != nil {
 		return m, err
 	}
-	if m.guides, err = readGuides(ctx, s); err != nil {
+	if m.guides, err = readGuides(ctx, s.Checkout); err != nil {
 		return m, err
 	}
-	if m.tripped, err = pastOf(ctx, s, m.criteria); err != nil {
+	if m.tripped, err = pastOf(ctx, s.Rules, m.criteria); err != nil {
 		return m, err
 	}
 	review := m.criteria.settings.Review
@@ -130,8 +130,8 @@ type sheet struct {
 }
 
 // draw makes the impact sheet.
-func draw(ctx context.Context, s Subject) sheet {
-	made, err := impact.Make(ctx, impact.Source{Diff: s.Diff, Files: s.Files, Index: s.Index})
+func draw(ctx context.Context, c Checkout) sheet {
+	made, err := impact.Make(ctx, impact.Source{Diff: c.Diff, Files: c.Files, Index: c.Index})
 	return sheet{made, err}
 }
 

@@ -75,12 +75,12 @@ type place struct {
 
 // places returns a function that finds the place of a finding. A finding about deleted code has no line; its
 // place is the nearest remaining one.
-func (s Subject) places(ctx context.Context) func(verdict.Finding) place {
+func (c Checkout) places(ctx context.Context) func(verdict.Finding) place {
 	merged := map[string]diff.File{}
-	for _, f := range s.Diff.Files {
+	for _, f := range c.Diff.Files {
 		merged[change.Spell(f.Path)] = f
 	}
-	at := s.linesOfHead(ctx, merged)
+	at := c.linesOfHead(ctx, merged)
 	return func(f verdict.Finding) place {
 		if line, ok := change.Removal(merged[f.Path].Patch, f.Quote); ok && f.Line == 0 {
 			f.Line = line
@@ -94,14 +94,14 @@ func (s Subject) places(ctx context.Context) func(verdict.Finding) place {
 
 // linesOfHead maps the lines of a finding, which are lines of the merge, to the head, since GitHub takes
 // comments on lines of the head. If the mapping fails, no finding gets a comment on a line.
-func (s Subject) linesOfHead(ctx context.Context, merged map[string]diff.File) func(verdict.Finding) place {
-	if s.Shown == nil || s.Head == s.Diff.Head {
+func (c Checkout) linesOfHead(ctx context.Context, merged map[string]diff.File) func(verdict.Finding) place {
+	if c.Shown == nil || c.Head == c.Diff.Head {
 		return func(f verdict.Finding) place {
 			a, ok := anchorOf(merged[f.Path], f)
 			return place{anchor: a, ok: ok, name: f.Place()}
 		}
 	}
-	shown := sync.OnceValues(func() (worktree.Shown, error) { return s.Shown(ctx) })
+	shown := sync.OnceValues(func() (worktree.Shown, error) { return c.Shown(ctx) })
 	return func(f verdict.Finding) place {
 		view, err := shown()
 		if err != nil {

@@ -24,16 +24,16 @@ func (m material) grounds(ctx context.Context) verdict.Grounds {
 		Idle: m.criteria.idle, Ledger: m.Ledger, Ratchet: m.criteria.settings.Review.Ratchet, File: m.at(ctx, m.Diff.Head),
 		Before: m.before(ctx), Texts: m.says(), Code: source.Holds}
 	if m.PriorHead != "" {
-		g.Late = m.late(ctx)
+		g.Late = m.late(ctx, m.PriorHead)
 		g.Touched, g.Restated = m.touched(ctx), m.restated
 	}
 	return g
 }
 
 // at reads the files of one commit, by their paths as spelled in the prompt.
-func (s Subject) at(ctx context.Context, rev string) func(path string) ([]byte, error) {
+func (c Checkout) at(ctx context.Context, rev string) func(path string) ([]byte, error) {
 	real := map[string]string{}
-	for _, f := range s.Diff.Files {
+	for _, f := range c.Diff.Files {
 		real[change.Spell(f.Path)] = f.Path
 	}
 	type content struct {
@@ -45,27 +45,27 @@ func (s Subject) at(ctx context.Context, rev string) func(path string) ([]byte, 
 		if name, ok := real[path]; ok {
 			path = name
 		}
-		c, ok := read[path]
+		now, ok := read[path]
 		if !ok {
-			c.text, c.err = s.Files.ReadFile(ctx, rev, path)
-			if errors.Is(c.err, fs.ErrInvalid) {
-				c.err = fmt.Errorf("%w: %w", fs.ErrNotExist, c.err)
+			now.text, now.err = c.Files.ReadFile(ctx, rev, path)
+			if errors.Is(now.err, fs.ErrInvalid) {
+				now.err = fmt.Errorf("%w: %w", fs.ErrNotExist, now.err)
 			}
-			read[path] = c
+			read[path] = now
 		}
-		return c.text, c.err
+		return now.text, now.err
 	}
 }
 
 // before reads files as they were before the change, by their present names.
-func (s Subject) before(ctx context.Context) func(path string) ([]byte, error) {
+func (c Checkout) before(ctx context.Context) func(path string) ([]byte, error) {
 	was := map[string]string{}
-	for _, f := range s.Diff.Files {
+	for _, f := range c.Diff.Files {
 		if f.OldPath != "" {
 			was[change.Spell(f.Path)] = f.OldPath
 		}
 	}
-	at := s.at(ctx, s.Diff.Base)
+	at := c.at(ctx, c.Diff.Base)
 	return func(path string) ([]byte, error) {
 		if old, ok := was[path]; ok {
 			path = change.Spell(old)
@@ -74,10 +74,10 @@ func (s Subject) before(ctx context.Context) func(path string) ([]byte, error) {
 	}
 }
 
-// late reports whether a finding's code already existed in the last round, which could have found it. If this
+// late reports whether a finding's code already existed in the last round's head, prior, which could have found it. If this
 // machine no longer has that commit, nothing is late.
-func (s Subject) late(ctx context.Context) func(verdict.Finding) bool {
-	then := s.at(ctx, s.PriorHead)
+func (c Checkout) late(ctx context.Context, prior string) func(verdict.Finding) bool {
+	then := c.at(ctx, prior)
 	return func(f verdict.Finding) bool {
 		text, err := then(f.Path)
 		quote := verdict.OneLine(f.Quote)
@@ -90,14 +90,14 @@ func (m material) says() map[string]string {
 	return map[string]string{
 		verdict.TitleText:       m.harmless(m.Title),
 		verdict.DescriptionText: m.harmless(hidden.RevealComments(m.Body)),
-		verdict.MessagesText:    m.harmless(m.messages()),
+		verdict.MessagesText:    m.harmless(m.messages(m.Ledger)),
 	}
 }
 
 // stated are the pull request's own texts in the form of a record.
-func (s Subject) stated() verdict.Record {
+func (t Texts) stated() verdict.Record {
 	var r verdict.Record
-	r.State(s.Title, s.Body, s.Commits)
+	r.State(t.Title, t.Body, t.Commits)
 	return r
 }
 

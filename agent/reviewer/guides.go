@@ -12,6 +12,7 @@ import (
 
 	"touchstone/agent/reviewer/change"
 	"touchstone/verdict"
+	"touchstone/worktree/diff"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -35,28 +36,28 @@ type guide struct {
 
 // readGuides reads the guides at the root and in the directories above the changed files. Guides that cannot
 // be read are left out.
-func readGuides(ctx context.Context, s Subject) ([]guide, error) {
-	checkout, err := os.OpenRoot(s.Dir)
+func readGuides(ctx context.Context, c Checkout) ([]guide, error) {
+	checkout, err := os.OpenRoot(c.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("look for agents' guides: %w", err)
 	}
 	defer checkout.Close()
 	changed := map[string]bool{}
-	for _, f := range s.Diff.Files {
+	for _, f := range c.Diff.Files {
 		changed[f.Path], changed[f.OldPath] = true, true
 	}
 	var guides []guide
-	for _, dir := range above(s) {
+	for _, dir := range above(c.Diff) {
 		for _, name := range guideNames {
 			g := guide{path: path.Join(dir, name)}
 			// Most directories have no guide, and the checkout tells that quickly.
 			if _, err := checkout.Lstat(g.path); err != nil && !changed[g.path] {
 				continue
 			}
-			if g.before, err = readGuide(ctx, s, s.Base, g.path); err != nil {
+			if g.before, err = readGuide(ctx, c.Files, c.Base, g.path); err != nil {
 				return nil, err
 			}
-			if g.after, err = readGuide(ctx, s, s.Diff.Head, g.path); err != nil {
+			if g.after, err = readGuide(ctx, c.Files, c.Diff.Head, g.path); err != nil {
 				return nil, err
 			}
 			same := func(o guide) bool { return o.before == g.before && o.after == g.after }
@@ -72,9 +73,9 @@ func readGuides(ctx context.Context, s Subject) ([]guide, error) {
 }
 
 // above are the directories with changed files and all directories above them, the root first.
-func above(s Subject) []string {
+func above(d diff.Diff) []string {
 	seen := map[string]bool{"": true}
-	for _, f := range s.Diff.Files {
+	for _, f := range d.Files {
 		for dir := path.Dir(f.Path); dir != "." && dir != "/" && !seen[dir]; dir = path.Dir(dir) {
 			seen[dir] = true
 		}
@@ -93,8 +94,8 @@ func above(s Subject) []string {
 }
 
 // readGuide is empty for anything but a file, such as a link to another guide.
-func readGuide(ctx context.Context, s Subject, rev, name string) (string, error) {
-	text, err := s.Files.ReadFile(ctx, rev, name)
+func readGuide(ctx context.Context, files Files, rev, name string) (string, error) {
+	text, err := files.ReadFile(ctx, rev, name)
 	if ctx.Err() != nil {
 		return "", fmt.Errorf("read the agents' guides: %w", err)
 	}
@@ -109,7 +110,7 @@ func readGuide(ctx context.Context, s Subject, rev, name string) (string, error)
 func (m material) guidance() string {
 	var before []Passage
 	var list, changed strings.Builder
-	touched := touched(m.Subject)
+	touched := touched(m.Diff)
 	n := 0
 	for _, g := range m.guides {
 		if g.before != "" {
@@ -177,7 +178,7 @@ var tools = map[string][]string{
 
 // touched are the words by which a guide can name something that the change affects: paths, distinctive file
 // names, and commands.
-func touched(s Subject) map[string]touch {
+func touched(d diff.Diff) map[string]touch {
 	words := map[string]touch{}
 	put := func(word string, t touch) {
 		// A deleted file is more important than a changed one.
@@ -185,7 +186,7 @@ func touched(s Subject) map[string]touch {
 			words[word] = t
 		}
 	}
-	for _, f := range s.Diff.Files {
+	for _, f := range d.Files {
 		base := path.Base(f.Path)
 		for _, tool := range tools[strings.ToLower(base)] {
 			put(tool, touch{why: change.Spell(f.Path) + " is changed"})
@@ -243,12 +244,12 @@ func mentions(g guide, touched map[string]touch) []mention {
 
 // stale are the lines of guides that name a file which this change deletes or renames: no model is needed to
 // see that.
-func stale(s Subject, l criteria, guides []guide) []verdict.Finding {
+func stale(d diff.Diff, l criteria, guides []guide) []verdict.Finding {
 	severity, ok := l.builtIn("doc/D9")
 	if !ok {
 		return nil
 	}
-	touched := touched(s)
+	touched := touched(d)
 	var found []verdict.Finding
 	for _, g := range guides {
 		for _, m := range mentions(g, touched) {

@@ -9,11 +9,11 @@ import (
 )
 
 func TestGuidesThatNameWhatIsTouched(t *testing.T) {
-	s := Subject{Diff: diff.Diff{Files: []diff.File{
+	d := diff.Diff{Files: []diff.File{
 		{Path: "Makefile", Status: "modified"}, {Path: "cmd/app/main.go", Status: "modified"},
 		{Path: "new/name.go", OldPath: "old/name.go", Status: "renamed"},
 		{Path: "docs/gone.md", Status: "deleted"}, {Path: "added.go", Status: "added"}, {Path: "cmd/app/a.go", Status: "modified"},
-	}}}
+	}}
 	for text, want := range map[string]string{
 		"Run `make test`.":            "make: Makefile is changed",
 		"See cmd/app/main.go.":        "cmd/app/main.go: it is changed",
@@ -27,7 +27,7 @@ func TestGuidesThatNameWhatIsTouched(t *testing.T) {
 		"xcmd/app/main.go is another": "",
 		"cmd/app/main.go.orig too":    "",
 	} {
-		found := mentions(guide{path: "AGENTS.md", after: "# Guide\n" + text + "\n"}, touched(s))
+		found := mentions(guide{path: "AGENTS.md", after: "# Guide\n" + text + "\n"}, touched(d))
 		got := ""
 		for _, m := range found {
 			got = m.why
@@ -39,7 +39,7 @@ func TestGuidesThatNameWhatIsTouched(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
-	nested := mentions(guide{path: "docs/AGENTS.md", after: "See gone.md."}, touched(s))
+	nested := mentions(guide{path: "docs/AGENTS.md", after: "See gone.md."}, touched(d))
 	if len(nested) != 1 || !nested[0].touch.gone {
 		t.Errorf("a guide names what lies beside it: %+v", nested)
 	}
@@ -51,15 +51,15 @@ func TestAGuideIsStaleOnlyWhereTheChangeLeftIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	const left, written, bare = "See docs/gone.md.", "docs/gone.md went away with v2.", "See gone.md."
-	s := Subject{Diff: diff.Diff{Files: []diff.File{{Path: "docs/gone.md", Status: "deleted"}}}}
+	d := diff.Diff{Files: []diff.File{{Path: "docs/gone.md", Status: "deleted"}}}
 	guides := []guide{{path: "AGENTS.md", before: left + "\n" + bare, after: left + "\n" + written + "\n" + bare}}
-	applied := criteria{rules: rules.For(s.change()), embedded: rules}
-	found := stale(s, applied, guides)
+	applied := criteria{rules: rules.For(Texts{}.change(d, 1)), embedded: rules}
+	found := stale(d, applied, guides)
 	if len(found) != 1 || found[0].Line != 1 || found[0].Quote != left {
 		t.Errorf("found %+v", found)
 	}
 	applied.embedded = guidelines.Set{}
-	if found := stale(s, applied, guides); len(found) > 0 {
+	if found := stale(d, applied, guides); len(found) > 0 {
 		t.Errorf("by a rule of somebody else's: %+v", found)
 	}
 }
@@ -85,10 +85,10 @@ func TestDeclaredRecurrence(t *testing.T) {
 		"No recurrence: here":                                "",
 		"Recurrence: add linty":                              "",
 	} {
-		if got := strings.Join(declared(Subject{Body: text}), ","); got != want {
+		if got := strings.Join(declared(Texts{Body: text}), ","); got != want {
 			t.Errorf("%q declares %q, want %q", text, got, want)
 		}
-		if got := strings.Join(declared(Subject{Commits: []string{"Fix it\n\n" + text}}), ","); got != want {
+		if got := strings.Join(declared(Texts{Commits: []string{"Fix it\n\n" + text}}), ","); got != want {
 			t.Errorf("as a commit message %q declares %q, want %q", text, got, want)
 		}
 	}
@@ -100,14 +100,14 @@ func FuzzGuide(f *testing.F) {
 	f.Add("x/CLAUDE.md", "./../b.go::\n\n", "b.go")
 	f.Add("AGENTS.md", strings.Repeat(".", 300)+"\x00\xff/", "/")
 	f.Fuzz(func(t *testing.T, name, text, path string) {
-		s := Subject{Diff: diff.Diff{Files: []diff.File{{Path: path, OldPath: "was/" + path, Status: "renamed"},
-			{Path: path, Status: "deleted"}, {Path: path, Status: "modified"}}}}
+		d := diff.Diff{Files: []diff.File{{Path: path, OldPath: "was/" + path, Status: "renamed"},
+			{Path: path, Status: "deleted"}, {Path: path, Status: "modified"}}}
 		lines := strings.Split(text, "\n")
-		for _, m := range mentions(guide{path: name, after: text}, touched(s)) {
+		for _, m := range mentions(guide{path: name, after: text}, touched(d)) {
 			if m.line < 1 || m.line > len(lines) || lines[m.line-1] != m.text {
 				t.Fatalf("a mention on line %d of %d", m.line, len(lines))
 			}
 		}
-		declared(s)
+		declared(Texts{Body: text})
 	})
 }

@@ -32,9 +32,9 @@ func TestAFileIsTooLongOnlyWhereTheChangeMakesItSo(t *testing.T) {
 	put("less.go", 700, 2, 300)
 	put("long.md", 800, 800, 0)
 	put("long_test.go", 800, 800, 0)
-	s := Subject{Diff: diff.Diff{Files: []diff.File{{Path: "grown.go"}}}}
+	d := diff.Diff{Files: []diff.File{{Path: "grown.go"}}}
 	var got []string
-	for _, f := range long(dir, criteria{rules: rules.For(s.change()), embedded: rules}, files) {
+	for _, f := range long(dir, criteria{rules: rules.For(Texts{}.change(d, 1)), embedded: rules}, files) {
 		got = append(got, fmt.Sprintf("%s %s %s: %s", f.Rule, f.Severity, f.Path, f.Claim))
 	}
 	want := []string{
@@ -61,10 +61,10 @@ func TestAGuideHasToEarnWhatTheChangeAddsToIt(t *testing.T) {
 		"an example":         {"", "Do not write \"you are an expert\" into `prompts/`.\n", ""},
 		"as it was":          {"Follow best practices.\n", "Follow best practices.\n", ""},
 	} {
-		s := Subject{Diff: diff.Diff{Files: []diff.File{{Path: "AGENTS.md"}}}}
+		d := diff.Diff{Files: []diff.File{{Path: "AGENTS.md"}}}
 		guides := []guide{{path: "AGENTS.md", before: test.before, after: test.after}}
 		got := ""
-		for _, f := range unearned(criteria{rules: rules.For(s.change()), embedded: rules}, guides) {
+		for _, f := range unearned(criteria{rules: rules.For(Texts{}.change(d, 1)), embedded: rules}, guides) {
 			got += fmt.Sprintf("%d: %s", f.Line, f.Claim)
 		}
 		if test.want == "" && got != "" || !strings.HasPrefix(got, test.want) {

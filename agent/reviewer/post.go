@@ -166,22 +166,22 @@ func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, p *Prepared
 }
 
 // disputed reports whether this round judges a dispute of an earlier finding.
-func (s Subject) disputed(id string) bool {
-	e := s.Ledger.ByID(id)
+func (r Rounds) disputed(id string) bool {
+	e := r.Ledger.ByID(id)
 	return e != nil && e.Status == verdict.Disputed
 }
 
 // anew are the earlier findings, by id, that a round finds again with something new to say: about different
 // code, as after a partial fix, or about why a dispute does not hold.
-func (s Subject) anew(findings []verdict.Finding) map[string]verdict.Finding {
+func (r Rounds) anew(findings []verdict.Finding) map[string]verdict.Finding {
 	all := map[string]verdict.Finding{}
 	for _, f := range findings {
-		e := s.Ledger.ByID(f.ID)
+		e := r.Ledger.ByID(f.ID)
 		if e == nil || f.Kept != "" {
 			continue
 		}
 		known, shortened := strings.CutSuffix(e.Claim, "…")
-		if s.disputed(f.ID) || f.Claim != known && !(shortened && strings.HasPrefix(f.Claim, known)) {
+		if r.disputed(f.ID) || f.Claim != known && !(shortened && strings.HasPrefix(f.Claim, known)) {
 			all[f.ID] = f
 		}
 	}

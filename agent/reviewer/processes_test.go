@@ -54,8 +54,8 @@ func gitRuns(t *testing.T, files int) []string {
 		t.Fatal(err)
 	}
 	e := reviewer.Examiner{Guidelines: rules, TempDir: t.TempDir()}
-	p, err := e.Prepare(t.Context(), reviewer.Subject{Title: "Change it", Base: diff.Base, Diff: diff, Dir: tree.Dir(), Files: tree,
-		Round: 1, Index: tree.Beside("index")})
+	p, err := e.Prepare(t.Context(), reviewer.Subject{Texts: reviewer.Texts{Title: "Change it"}, Rounds: reviewer.Rounds{Round: 1},
+		Checkout: reviewer.Checkout{Base: diff.Base, Diff: diff, Dir: tree.Dir(), Files: tree, Index: tree.Beside("index")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -180,16 +180,16 @@ func (m material) rows() string {
 func (m material) describe() string {
 	s := m.Subject
 	return m.quote(Passage{"title", s.Title}) + m.quote(Passage{"description", hidden.RevealComments(s.Body)}) +
-		m.quote(Passage{"commit messages", s.messages()}) + m.quoteAll(s.Said) + m.quoteAll(s.Reported)
+		m.quote(Passage{"commit messages", s.messages(s.Ledger)}) + m.quoteAll(s.Said) + m.quoteAll(s.Reported)
 }
 
 // messages are the commit messages, without what a fix notes there for programs and without what the ledger
 // already says.
-func (s Subject) messages() string {
+func (t Texts) messages(known verdict.Ledger) string {
 	var all []string
-	for _, message := range s.Commits {
+	for _, message := range t.Commits {
 		message = verdict.Readable(message)
-		for _, e := range s.Ledger {
+		for _, e := range known {
 			if e.Said != nil && e.Said.By == "" {
 				message = strings.ReplaceAll(message+"\n", "\n"+verdict.DisputedAs(e.ID, e.Said.Why)+"\n", "\n")
 			}

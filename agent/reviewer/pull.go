@@ -36,12 +36,14 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 		return Subject{}, err
 	}
 	s := Subject{
-		Signer: trust.Signer(r.Key, pr),
-		Name:   "Pull request " + pr.Ref.String(), Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr),
-		Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Pages: pages(pr), Head: pr.Head.SHA, Shown: tree.Shown, Dir: tree.Dir(), Files: tree,
-		Index: tree.Beside(impact.IndexName),
-		Round: prior.Round + 1, Ledger: prior.Ledger, PriorHead: prior.Head, Earlier: r.earlier(pr),
-		Threads: threads(pr, outside), Raised: raised(pr),
+		Name: "Pull request " + pr.Ref.String(), Signer: trust.Signer(r.Key, pr),
+		Texts: Texts{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr)},
+		Checkout: Checkout{Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Head: pr.Head.SHA, Shown: tree.Shown, Dir: tree.Dir(), Files: tree,
+			Index: tree.Beside(impact.IndexName)},
+		Rounds: Rounds{Round: prior.Round + 1, Ledger: prior.Ledger, Threads: threads(pr, outside), PriorHead: prior.Head, Earlier: r.earlier(pr),
+			Raised: raised(pr)},
+		Remarks: Remarks{CI: ci(pr)},
+		Rules:   Rules{Pages: pages(pr), Past: func(ctx context.Context) (map[string]int, error) { return r.tripped(ctx, pr) }},
 	}
 	if s.Diff, err = tree.Diff(ctx); err != nil {
 		return s, fmt.Errorf("read the change: %w", err)
@@ -62,12 +64,8 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 	for _, c := range pr.Comments {
 		s.LastComment = max(s.LastComment, c.ID)
 	}
-	if s.Reported, err = r.reported(ctx, pr); err != nil {
-		return s, err
-	}
-	s.CI = ci(pr)
-	s.Past = func(ctx context.Context) (map[string]int, error) { return r.tripped(ctx, pr) }
-	return s, nil
+	s.Reported, err = r.reported(ctx, pr)
+	return s, err
 }
 
 // pages is the URL below which GitHub shows the files of the base.

@@ -13,16 +13,16 @@ import (
 )
 
 // declared are the recurrence actions that a change declares, without repeats.
-func declared(s Subject) []string {
-	return slices.Sorted(maps.Keys(guidelines.Recurrence(append(slices.Clone(s.Commits), s.Body)...)))
+func declared(t Texts) []string {
+	return slices.Sorted(maps.Keys(guidelines.Recurrence(append(slices.Clone(t.Commits), t.Body)...)))
 }
 
 // contradictory finds a bug fix that declares several actions. It accepts a fix that declares none: of 18
 // changes in repositories that do not use the form, half would have been reported. The session judges what is
 // declared and whether it is true.
-func contradictory(s Subject, l criteria) []verdict.Finding {
+func contradictory(t Texts, l criteria) []verdict.Finding {
 	severity, ok := l.builtIn("recurrence/R1")
-	actions := declared(s)
+	actions := declared(t)
 	if !ok || len(actions) < 2 {
 		return nil
 	}
@@ -77,11 +77,11 @@ type tripped map[string]int
 
 // pastOf looks up which rules other recent changes broke, if an applicable rule needs that. Only rules count
 // that apply to this change and that a machine can check: no lint rule or CI guard could stop the others.
-func pastOf(ctx context.Context, s Subject, l criteria) (tripped, error) {
-	if _, ok := l.builtIn("recurrence/R5"); !ok || s.Past == nil {
+func pastOf(ctx context.Context, r Rules, l criteria) (tripped, error) {
+	if _, ok := l.builtIn("recurrence/R5"); !ok || r.Past == nil {
 		return nil, nil
 	}
-	past, err := s.Past(ctx)
+	past, err := r.Past(ctx)
 	if err != nil {
 		return nil, err
 	}

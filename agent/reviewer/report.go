@@ -154,17 +154,17 @@ func (w reviewWriter) headline(j verdict.Judgement, r verdict.Record) string {
 }
 
 // andCI ends an approval's headline with the state of CI, since the merge waits for it.
-func (s Subject) andCI() string {
-	if s.CI == "" {
+func (r Remarks) andCI() string {
+	if r.CI == "" {
 		return ""
 	}
-	return " · " + s.CI
+	return " · " + r.CI
 }
 
 // closed counts the findings that this round closed with a given status.
-func (s Subject) closed(now verdict.Ledger, as verdict.Status) (n int) {
+func (r Rounds) closed(now verdict.Ledger, as verdict.Status) (n int) {
 	before := map[string]verdict.Status{}
-	for _, e := range s.Ledger {
+	for _, e := range r.Ledger {
 		before[e.ID] = e.Status
 	}
 	for _, e := range now {

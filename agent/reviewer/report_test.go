@@ -22,11 +22,12 @@ func (unread) ReadFile(context.Context, string, string) ([]byte, error) { return
 
 // reported is a change of a.go in two hunks, and of a file that is gone.
 func reported() reviewWriter {
-	return reviewWriter{Subject: Subject{Round: 2, Diff: diff.Diff{Head: strings.Repeat("a", 40), Files: []diff.File{
+	shown := diff.Diff{Head: strings.Repeat("a", 40), Files: []diff.File{
 		{Path: "a.go", Status: "modified", Hunks: []diff.Hunk{{NewStart: 10, NewLines: 5}, {NewStart: 30, NewLines: 3}}},
 		{Path: "gone.go", Status: "deleted", Hunks: []diff.Hunk{{OldStart: 1, OldLines: 9}}},
 		{Path: "mode.sh", Status: "mode-changed"},
-	}}}}
+	}}
+	return reviewWriter{Subject: Subject{Rounds: Rounds{Round: 2}, Checkout: Checkout{Diff: shown}}}
 }
 
 func about(path string, start, line int) verdict.Finding {

@@ -18,9 +18,9 @@ import (
 var ErrRules = errors.New("the guidelines are invalid; correct them where they are kept")
 
 // rules are the embedded guidelines, overridden by the organization's documents and then by the repository's
-// own. The latter are read from the base, so that no change can weaken the rules that it is judged by. Result
-// own holds their texts, by name.
-func (e *Examiner) rules(ctx context.Context, s Subject) (set guidelines.Set, own map[string]string, err error) {
+// own. The latter are read from the base if they are not given, so that no change can weaken the rules that it is judged
+// by. Result own holds their texts, by name.
+func (e *Examiner) rules(ctx context.Context, c Checkout, given map[string]string) (set guidelines.Set, own map[string]string, err error) {
 	set = e.Guidelines
 	if e.Layer != nil {
 		texts, err := e.Layer(ctx)
@@ -31,8 +31,8 @@ func (e *Examiner) rules(ctx context.Context, s Subject) (set guidelines.Set, ow
 			return set, nil, fmt.Errorf("read the organization's guidelines: %w", err)
 		}
 	}
-	if own = s.Own; own == nil {
-		own, err = remoteguidelines.Committed(ctx, s.Files, s.Base)
+	if own = given; own == nil {
+		own, err = remoteguidelines.Committed(ctx, c.Files, c.Base)
 	}
 	if err == nil {
 		set, err = lay(set, own)
@@ -70,11 +70,11 @@ func (e *Examiner) criteria(ctx context.Context, s Subject) (criteria, error) {
 	if err != nil {
 		return criteria{}, err
 	}
-	set, own, err := e.rules(ctx, s)
+	set, own, err := e.rules(ctx, s.Checkout, s.Own)
 	if err != nil {
 		return criteria{}, err
 	}
-	rules := set.For(s.change())
+	rules := set.For(s.change(s.Diff, s.Round))
 	return criteria{settings: settings, version: set.Version(), rules: rules, idle: set.Idle(rules), text: set.RenderAll(), own: own,
 		pages: s.Pages, embedded: e.Guidelines, builtIns: e.Pages}, nil
 }

@@ -33,7 +33,7 @@ type scan struct {
 
 // scanned is what code finds in a change, except for the findings of rules that code checks itself.
 func scanned(ctx context.Context, s Subject) (scan, error) {
-	lowered, doubted, err := s.qualityBar(ctx)
+	lowered, doubted, err := s.qualityBar(ctx, s.Texts)
 	if err != nil {
 		return scan{}, err
 	}
@@ -61,28 +61,28 @@ const maxBinary = 32 << 20
 
 // binaries are the files whose lines git does not show but which the session can open. Files that no session
 // can read need a person: files that are too large, programs, and submodules, whose content is elsewhere.
-func (s Subject) binaries(ctx context.Context) ([]suspect.Text, []verdict.Hold, error) {
+func (c Checkout) binaries(ctx context.Context) ([]suspect.Text, []verdict.Hold, error) {
 	var unread []verdict.Hold
 	binary, executable := map[string]bool{}, map[string]bool{}
-	for _, f := range s.Diff.Files {
+	for _, f := range c.Diff.Files {
 		binary[f.Path], executable[f.Path] = f.Binary, f.NewMode == "100755"
 		if f.Submodule && f.NewMode == "160000" {
 			unread = append(unread, suspect.Elsewhere(f.Path, f.NewBlob))
 		}
 	}
-	sides, err := s.Files.Sides(ctx, s.Diff, func(path string) bool { return binary[path] }, maxBinary)
+	sides, err := c.Files.Sides(ctx, c.Diff, func(path string) bool { return binary[path] }, maxBinary)
 	if err != nil {
 		return nil, nil, fmt.Errorf("look into binary files: %w", err)
 	}
 	var all []suspect.Text
-	for _, s := range sides {
+	for _, side := range sides {
 		switch {
-		case s.Path == "":
-		case s.Unread && s.After == nil:
-			unread = append(unread, suspect.Unread(s.Path, maxBinary))
+		case side.Path == "":
+		case side.Unread && side.After == nil:
+			unread = append(unread, suspect.Unread(side.Path, maxBinary))
 		default:
-			all = append(all, suspect.Binary(s.Path, s.Before, s.After)...)
-			if h, ok := suspect.Opaque(s.Path, s.After, executable[s.Path]); ok && !bytes.Equal(s.Before, s.After) {
+			all = append(all, suspect.Binary(side.Path, side.Before, side.After)...)
+			if h, ok := suspect.Opaque(side.Path, side.After, executable[side.Path]); ok && !bytes.Equal(side.Before, side.After) {
 				unread = append(unread, h)
 			}
 		}
@@ -92,16 +92,16 @@ func (s Subject) binaries(ctx context.Context) ([]suspect.Text, []verdict.Hold, 
 
 // qualityBar is what the guard finds: checks that the change makes easier to pass, and changes that may do
 // so.
-func (s Subject) qualityBar(ctx context.Context) (holds []verdict.Hold, evidence []verdict.Evidence, err error) {
-	sides, err := s.Files.Sides(ctx, s.Diff, guard.Examines, guard.MaxFile)
+func (c Checkout) qualityBar(ctx context.Context, said Texts) (holds []verdict.Hold, evidence []verdict.Evidence, err error) {
+	sides, err := c.Files.Sides(ctx, c.Diff, guard.Examines, guard.MaxFile)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read what could lower the quality bar: %w", err)
 	}
-	change := guard.Change{Said: append([]string{s.Title}, s.Commits...)}
+	change := guard.Change{Said: append([]string{said.Title}, said.Commits...)}
 	for _, s := range sides {
 		change.Files = append(change.Files, guard.File(s))
 	}
-	if err := guard.Surround(ctx, &change, s.Diff.Base, s.Files); err != nil {
+	if err := guard.Surround(ctx, &change, c.Diff.Base, c.Files); err != nil {
 		return nil, nil, err
 	}
 	found := guard.Examine(change)
@@ -114,13 +114,13 @@ func (s Subject) qualityBar(ctx context.Context) (holds []verdict.Hold, evidence
 				Detail: clip(explained(f), maxHoldDetail)})
 		}
 	}
-	return holds, append(evidence, s.testsLost()...), nil
+	return holds, append(evidence, said.testsLost()...), nil
 }
 
 // testsLost is what the latest fix says about tests that no longer run. It is only a claim of the commit's
 // author: it adds something to check and takes nothing away.
-func (s Subject) testsLost() []verdict.Evidence {
-	for _, message := range s.Commits {
+func (t Texts) testsLost() []verdict.Evidence {
+	for _, message := range t.Commits {
 		fix, ok := verdict.ParseRepair(message)
 		switch {
 		case !ok:

@@ -20,29 +20,39 @@ type Files interface {
 	Contents(ctx context.Context) *worktree.Contents
 }
 
-// Subject is a change under review, and what people and machines said about it. It need not be a pull
-// request. Its texts come from strangers.
+// Subject is a change under review, in groups of what is read together. It need not be a pull request.
 type Subject struct {
-	// Signer signs the review's record.
-	Signer verdict.Signer
 	// Name is what the prompt calls it, such as "pull request acme/app#12".
 	Name string
+	// Signer signs the review's record.
+	Signer verdict.Signer
+	Texts
+	Checkout
+	Rounds
+	Remarks
+	Rules
+}
+
+// Texts are what a change says of itself. They come from strangers.
+type Texts struct {
 	// Title, Body, Branch and Labels are those of the pull request. Labels also include those of the issues
 	// that it closes.
 	Title, Body, Branch string
 	Labels              []string
 	// Commits are the messages of its own commits, newest first.
 	Commits []string
+}
+
+// Checkout is the change itself, and where its files can be read.
+type Checkout struct {
 	// Base is the commit whose guidelines, settings and guides apply: the tip of BaseBranch.
 	Base, BaseBranch string
-	// Own are the texts of the repository's own guideline documents, by name; nil means those of Base.
-	Own map[string]string
-	// Pages is the URL below which people see the files of Base; empty if there is none.
-	Pages string
 	// Head is the commit under review; empty means that of Diff. Tree is the result of merging Head into
 	// Base, and Diff is the change from Base to Tree.
 	Head, Tree string
 	Diff       diff.Diff
+	// PatchID identifies the change itself; empty if it is not needed.
+	PatchID string
 	// Shown returns what GitHub shows of the change, in lines of the head; nil if only Diff is shown.
 	Shown func(context.Context) (worktree.Shown, error)
 	// Dir is a checkout of the merge, in which the session works.
@@ -51,13 +61,10 @@ type Subject struct {
 	// Index is the file that keeps what was learnt about the repository's files for the next review; empty
 	// keeps nothing.
 	Index string
-	// LastComment is the newest comment that existed when the review began.
-	LastComment int64
-	// PatchID identifies the change itself; empty if it is not needed.
-	PatchID string
-	// Said is what else people wrote about it: issues and comments. Reported is what machines wrote: checks
-	// and their logs.
-	Said, Reported []Passage
+}
+
+// Rounds are what the earlier reviews of the change said, and what became of it.
+type Rounds struct {
 	// Round is the number of this review, from 1. Ledger and Threads are the results of the earlier reviews.
 	// PriorHead is the head of the last of them, and Earlier holds the record of each by its round.
 	Round     int
@@ -67,8 +74,25 @@ type Subject struct {
 	Earlier   map[int]verdict.Record
 	// Raised are the texts in which the findings of earlier rounds were first raised, by id.
 	Raised map[string]string
+	// LastComment is the newest comment that existed when the review began.
+	LastComment int64
+}
+
+// Remarks are what others say of the change.
+type Remarks struct {
+	// Said is what people wrote about it: issues and comments. Reported is what machines wrote: checks and
+	// their logs.
+	Said, Reported []Passage
 	// CI says the state of the head's checks, such as "CI pending"; empty if there are none.
 	CI string
+}
+
+// Rules are the repository's own rules, as far as its base does not tell them.
+type Rules struct {
+	// Own are the texts of the repository's own guideline documents, by name; nil means those of Base.
+	Own map[string]string
+	// Pages is the URL below which people see the files of Base; empty if there is none.
+	Pages string
 	// Past counts, by rule, the other recent changes that broke it in this repository. It is only called if a
 	// rule needs it, and is nil if that is not known.
 	Past func(context.Context) (map[string]int, error)
@@ -94,14 +118,13 @@ type Thread struct {
 
 // ChangeOf is a pull request's change in the form in which rule scopes are evaluated, for the given round.
 func ChangeOf(pr forge.PullRequest, diff diff.Diff, commits []string, round int) guidelines.Change {
-	return Subject{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr), Commits: commits, Diff: diff,
-		Round: round}.change()
+	return Texts{Title: pr.Title, Body: pr.Body, Branch: pr.Head.Name, Labels: labels(pr), Commits: commits}.change(diff, round)
 }
 
-// change is the subject in the form in which rule scopes are evaluated.
-func (s Subject) change() guidelines.Change {
-	change := guidelines.Change{Title: s.Title, Body: s.Body, Branch: s.Branch, Labels: s.Labels, Commits: s.Commits, Round: s.Round}
-	for _, f := range s.Diff.Files {
+// change is a change in the form in which rule scopes are evaluated.
+func (t Texts) change(d diff.Diff, round int) guidelines.Change {
+	change := guidelines.Change{Title: t.Title, Body: t.Body, Branch: t.Branch, Labels: t.Labels, Commits: t.Commits, Round: round}
+	for _, f := range d.Files {
 		change.Files = append(change.Files, guidelines.File{Path: f.Path, OldPath: f.OldPath, Patch: f.Patch, Truncated: f.Truncated})
 	}
 	return change

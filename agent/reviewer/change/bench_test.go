@@ -64,8 +64,8 @@ func benchTree(b *testing.B, files, lines int) *worktree.Tree {
 // prepare does all that comes before a session: the diff, the tier, the rows that apply, what
 // code finds, the patches and the prompts.
 func prepare(ctx context.Context, tree *worktree.Tree, rules guidelines.Set) (lines int, err error) {
-	s := reviewer.Subject{Name: "The benchmark", Title: "Change it", BaseBranch: "main", Dir: tree.Dir(), Files: tree,
-		Index: tree.Beside(impact.IndexName), Round: 1}
+	s := reviewer.Subject{Name: "The benchmark", Texts: reviewer.Texts{Title: "Change it"}, Rounds: reviewer.Rounds{Round: 1},
+		Checkout: reviewer.Checkout{BaseBranch: "main", Dir: tree.Dir(), Files: tree, Index: tree.Beside(impact.IndexName)}}
 	if s.Diff, err = tree.Diff(ctx); err != nil {
 		return 0, err
 	}
