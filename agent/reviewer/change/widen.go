@@ -64,33 +64,23 @@ func widen(name string, patch, head []byte, room int) ([]byte, int) {
 // regionsOf returns the hunks of a diff; none if the diff was cut off.
 func regionsOf(patch []byte) []region {
 	var all []region
-	for l := range diff.Lines(patch) {
-		if l.Sign == '@' {
+	var walk diff.Walker
+	for raw := range bytes.Lines(patch) {
+		whole := !walk.Inside()
+		switch l := walk.Next(bytes.TrimSuffix(raw, []byte("\n"))); {
+		case l.Sign == '@' && !whole:
+			return nil
+		case l.Sign == '@':
 			all = append(all, region{Hunk: l.Hunk})
-		} else if n := len(all); n > 0 {
-			all[n-1].rows = append(all[n-1].rows, l.Raw)
+		case l.Sign != 0 && len(all) > 0:
+			last := &all[len(all)-1]
+			last.rows = append(last.rows, l.Raw)
 		}
 	}
-	if slices.ContainsFunc(all, region.cut) {
+	if walk.Inside() {
 		return nil
 	}
 	return all
-}
-
-// cut reports whether a hunk has fewer rows than its header says.
-func (r region) cut() bool {
-	old, new := r.OldLines, r.NewLines
-	for _, row := range r.rows {
-		switch row[0] {
-		case '+':
-			new--
-		case '-':
-			old--
-		case ' ':
-			old, new = old-1, new-1
-		}
-	}
-	return old > 0 || new > 0
 }
 
 // fitting reports whether the head has the lines that the hunks claim.
