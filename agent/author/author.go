@@ -55,9 +55,8 @@ type Author struct {
 	Unwanted func(ctx context.Context, kind decide.Kind, begun, now forge.PullRequest) (why string, err error)
 	// PushTimeout bounds one push; zero means two minutes. A push that takes longer counts as an outage.
 	PushTimeout time.Duration
-	// Settings returns the present settings of the engine: a session takes its model, the commands that it
-	// may run and its time limits from them. Nil leaves everything to the engine.
-	Settings func() config.Engine
+	// Settings are the source of a session's model, of the commands that it may run, and of its time limits.
+	Settings config.EngineSource
 	// TempDir is the directory for the home directories of the repository's commands while they run, and for
 	// what a session reads besides its worktree. Empty means the system's own.
 	TempDir string

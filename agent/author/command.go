@@ -80,11 +80,8 @@ func (a *Author) execute(ctx context.Context, kind error, dir, caches string, ar
 	if err != nil {
 		return fmt.Errorf("run %s: %w", args[0], err)
 	}
-	var bounds process.Bounds
-	if a.Settings != nil {
-		settings := a.Settings()
-		bounds = process.Bounds{Memory: settings.MaxMemory(), Processes: settings.MaxProcesses}
-	}
+	settings := a.Settings.Present()
+	bounds := process.Bounds{Memory: settings.MaxMemory(), Processes: settings.MaxProcesses}
 	var output tail
 	report, err := process.Command{
 		Args: args, Dir: dir, Env: env, Confine: confine, Bounds: bounds, Timeout: timeout, IdleTimeout: timeout,
@@ -132,15 +129,13 @@ var fullDisk = lazyregexp.New(`(?i)no space left on device|disk quota exceeded`)
 // confined are the sandbox rules for a command; nil means no sandbox. It is an error if the settings require
 // a sandbox and there is none.
 func (a *Author) confined(dir, home string, env []string) (*sandbox.Rules, error) {
-	if a.Settings != nil {
-		settings := a.Settings()
-		if settings.Sandbox == config.Off {
-			return nil, nil
-		}
-		_, none := sandbox.Level()
-		if err := settings.CheckSandbox(none); err != nil {
-			return nil, engine.Errorf(engine.Invalid, "%v", err)
-		}
+	settings := a.Settings.Present()
+	if settings.Sandbox == config.Off {
+		return nil, nil
+	}
+	_, none := sandbox.Level()
+	if err := settings.CheckSandbox(none); err != nil {
+		return nil, engine.Errorf(engine.Invalid, "%v", err)
 	}
 	// Without a home directory there is nothing in it to hide.
 	user, _ := os.UserHomeDir()

@@ -143,10 +143,7 @@ const maxTried = 3
 // learn adds to the brief what the worktree and the settings say.
 func (r *repair) learn(ctx context.Context, pr forge.PullRequest) (err error) {
 	b := &r.brief
-	if r.author.Settings != nil {
-		b.allow = r.author.Settings().Allow
-	}
-	b.verify = r.verify.Command
+	b.allow, b.verify = r.author.Settings.Present().Allow, r.verify.Command
 	if b.conventions, b.long, err = conventions(ctx, r.tree, pr.Base.SHA); err != nil {
 		return err
 	}

@@ -114,10 +114,7 @@ func (r *repair) open(ctx context.Context) (err error) {
 	if r.allowed.NoModel {
 		return errors.New("the base cannot be merged without a session, and no session may start")
 	}
-	var settings config.Engine
-	if r.author.Settings != nil {
-		settings = r.author.Settings()
-	}
+	settings := r.author.Settings.Present()
 	task := config.Fix
 	if len(r.brief.conflicts) > 0 {
 		task = config.Conflict

@@ -272,6 +272,17 @@ func (e Engine) CheckSandbox(none error) error {
 		"or on macOS, or set engine.sandbox to auto", none)
 }
 
+// EngineSource returns the present settings of the engine. Nil leaves everything to the engine.
+type EngineSource func() Engine
+
+// Present are the settings now, or none.
+func (s EngineSource) Present() Engine {
+	if s == nil {
+		return Engine{}
+	}
+	return s()
+}
+
 // Prices are the prices of tokens, for engines that do not report costs.
 type Prices struct {
 	// Date is the day on which the prices were looked up, as in 2026-01-31. None by default; required if

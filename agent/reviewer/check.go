@@ -109,10 +109,7 @@ func (p *Prepared) check(ctx context.Context, x *Examination, progress func(engi
 // second is the request for sessions that check this review, so many of them. It is not ok if no time or budget is left.
 func (p *Prepared) second(x *Examination, instructions string, sessions int, progress func(engine.Progress),
 	allowed verdict.Allowance) (req engine.Request, ok bool) {
-	var settings config.Engine
-	if p.examiner.Settings != nil {
-		settings = p.examiner.Settings()
-	}
+	settings := p.examiner.Settings.Present()
 	timeout := cmp.Or(settings.Timeout.Duration(), engine.DefaultTimeout)
 	req = engine.Request{
 		Role: engine.Reviewer, Dir: p.Dir, ReadDirs: []string{p.tempDir}, Instructions: instructions,

@@ -32,9 +32,8 @@ type Examiner struct {
 	// Layer returns the texts of an organization's own guideline documents, by name. They override
 	// Guidelines, and the repository's documents override them. Nil means none.
 	Layer func(context.Context) (map[string]string, error)
-	// Settings returns the present settings of the engine: a session takes its model and time limits from
-	// them. Timeout is per part of the change. Nil leaves everything to the engine.
-	Settings func() config.Engine
+	// Settings are the source of a session's model and time limits. Timeout is per part of the change.
+	Settings config.EngineSource
 	// TempDir is the directory for the files that a session reads besides the worktree; empty means the
 	// system's own. The files are removed afterwards.
 	TempDir string

@@ -76,10 +76,7 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 		return x, nil
 	}
 	e, tier := p.examiner, p.understood.Tier
-	var settings config.Engine
-	if e.Settings != nil {
-		settings = e.Settings()
-	}
+	settings := e.Settings.Present()
 	// Each part gets as much time as a change with one part.
 	timeout := tier.Budget(cmp.Or(settings.Timeout.Duration(), engine.DefaultTimeout)) * time.Duration(len(p.understood.Parts))
 	opened, material := within(p.tempDir), p.material
