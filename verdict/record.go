@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -178,9 +177,7 @@ func (r Record) Seal(s Signer) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("encode the review's record: %w", err)
 		}
-		// An '@' can only be inside a JSON string here. Escaped, it is no mention.
-		data = bytes.ReplaceAll(data, []byte("@"), []byte(`\u0040`))
-		seal := s.sign(string(data)) + recordClose + "\n" + Marker(r.Verdict)
+		seal := s.sign(withoutMentions(string(data))) + recordClose + "\n" + Marker(r.Verdict)
 		switch {
 		case len(seal) <= maxSeal:
 			return seal, nil

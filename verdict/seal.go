@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"touchstone/worktree/lazyregexp"
 )
 
 // Signer signs the records of one pull request. The zero value leaves them unsigned, as in earlier versions.
@@ -15,16 +17,14 @@ type Signer struct {
 	// Pull is GitHub's global id of the pull request, which stays the same when the repository is renamed. A
 	// record that was copied to another pull request has no valid signature there.
 	Pull int64
-	// Clean, if set, removes from a text what must not leave this machine. This must happen before signing,
-	// since it would break the signature.
+	// Clean, if set, removes from a text what must not leave this machine. It gets each text of the record by
+	// itself, and before signing, since it would break the signature.
 	Clean func(string) string
 }
 
 // sign is the line of a record in JSON, without its end.
 func (s Signer) sign(data string) string {
-	if s.Clean != nil {
-		data = s.Clean(data)
-	}
+	data = s.cleaned(data)
 	if len(s.Key) == 0 {
 		return unsignedOpen + data
 	}
@@ -32,6 +32,35 @@ func (s Signer) sign(data string) string {
 	public, _ := s.Key.Public().(ed25519.PublicKey)
 	return signedOpen + data + " " + hex.EncodeToString(public) + " " + hex.EncodeToString(signature)
 }
+
+// jsonText matches a text in JSON, with its quotation marks.
+var jsonText = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
+
+// cleaned is a record in JSON without what must not leave this machine. Each text is cleaned as people wrote
+// it: in the whole record, JSON's own characters could pass for a part of a secret, and escapes could hide one.
+func (s Signer) cleaned(data string) string {
+	if s.Clean == nil {
+		return data
+	}
+	return jsonText.ReplaceAllStringFunc(data, func(quoted string) string {
+		var text string
+		if json.Unmarshal([]byte(quoted), &text) != nil {
+			return quoted
+		}
+		clean := s.Clean(text)
+		if clean == text {
+			return quoted
+		}
+		again, err := json.Marshal(clean)
+		if err != nil {
+			return `""`
+		}
+		return withoutMentions(string(again))
+	})
+}
+
+// withoutMentions escapes the at signs in JSON, where they can only be inside a text.
+func withoutMentions(data string) string { return strings.ReplaceAll(data, "@", `\u0040`) }
 
 // signed are the bytes that the signature covers.
 func signed(pull int64, data string) []byte {
