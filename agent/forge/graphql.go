@@ -85,6 +85,13 @@ func (e graphqlError) elsewhere() bool {
 	return slices.Contains(e.Path, any("closingIssuesReferences")) || slices.Contains(e.Path, any("associatedPullRequests"))
 }
 
+// limited reports whether an error is about a rate limit. A secondary limit may also come with status 200
+// (https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api), and only its
+// message is sure to tell.
+func (e graphqlError) limited() bool {
+	return e.Type == "RATE_LIMITED" || e.Type == "RATE_LIMIT" || strings.Contains(strings.ToLower(e.Message), "secondary rate limit")
+}
+
 func (t token) denied(answer graphqlError, header http.Header, now time.Time) *Error {
 	err := &Error{Message: t.clean(answer.Message)}
 	switch answer.Type {
@@ -96,8 +103,9 @@ func (t token) denied(answer graphqlError, header http.Header, now time.Time) *E
 		}
 	case "FORBIDDEN", "INSUFFICIENT_SCOPES":
 		err.kind = ErrForbidden
-	case "RATE_LIMITED", "RATE_LIMIT":
-		wait, ok := untilReset(header, now)
+	}
+	if answer.limited() {
+		wait, ok := toldToWait(header, now)
 		if !ok {
 			wait = time.Minute
 		}

@@ -173,14 +173,19 @@ func limitedFor(response *http.Response, message string, now time.Time) (time.Du
 	if response.StatusCode != http.StatusForbidden && response.StatusCode != http.StatusTooManyRequests {
 		return 0, false
 	}
-	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds >= 0 {
-		return time.Duration(min(seconds, 86400)) * time.Second, true
-	}
-	if wait, ok := untilReset(response.Header, now); ok {
+	if wait, ok := toldToWait(response.Header, now); ok {
 		return wait, true
 	}
 	secondary := strings.Contains(strings.ToLower(message), "rate limit")
 	return time.Minute, secondary || response.StatusCode == http.StatusTooManyRequests
+}
+
+// toldToWait returns how long the headers of a refusal say to wait, a day at most.
+func toldToWait(header http.Header, now time.Time) (time.Duration, bool) {
+	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil && seconds >= 0 {
+		return time.Duration(min(seconds, 86400)) * time.Second, true
+	}
+	return untilReset(header, now)
 }
 
 // untilReset returns how long until a used-up budget is reset.

@@ -152,6 +152,15 @@ func TestRetryAfterIsTold(t *testing.T) {
 		if err := query(c, t.Context()); !errors.As(err, &failure) || failure.RetryAfter != 20*time.Minute || !errors.Is(err, ErrRateLimited) {
 			t.Errorf("error %#v; want one that says 20 minutes", err)
 		}
+		for _, kind := range []string{`"type":"RATE_LIMITED",`, ""} {
+			c = client(t, func(*http.Request) (*http.Response, error) {
+				return answer(200, `{"errors":[{`+kind+`"message":"You have exceeded a secondary rate limit. Please wait."}]}`,
+					"X-RateLimit-Remaining", "4999", "Retry-After", "300"), nil
+			})
+			if err := query(c, t.Context()); !errors.As(err, &failure) || failure.RetryAfter != 5*time.Minute || !errors.Is(err, ErrRateLimited) {
+				t.Errorf("error %#v; want one that says 5 minutes", err)
+			}
+		}
 	})
 }
 
