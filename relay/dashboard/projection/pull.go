@@ -74,7 +74,8 @@ type Review struct {
 	Key string `json:"key,omitempty"`
 }
 
-// Limits on what is kept of one pull request, in characters and entries.
+// Limits on what is kept of one pull request, in characters and entries. Of more reviews and heads than that,
+// the newest are kept.
 const (
 	maxTitle   = 300
 	maxName    = 256
@@ -134,7 +135,7 @@ func (p *Pull) describe(o *payload.Pull, e event.Event) {
 
 func (p *Pull) addHead(sha string, e event.Event) {
 	sha = Plain(sha, 64)
-	if sha == "" || len(p.Heads) >= maxHeads {
+	if sha == "" {
 		return
 	}
 	for i := range p.Heads {
@@ -147,6 +148,7 @@ func (p *Pull) addHead(sha string, e event.Event) {
 	}
 	p.Heads = append(p.Heads, Head{SHA: sha, At: e.ReceivedAt})
 	slices.SortStableFunc(p.Heads, func(a, b Head) int { return a.At.Compare(b.At) })
+	p.Heads = p.Heads[max(0, len(p.Heads)-maxHeads):]
 }
 
 // headAt returns when the relay first heard about a head, or the zero time.
@@ -166,14 +168,18 @@ func (p *Pull) review(action string, in parsed) {
 	i := slices.IndexFunc(p.Reviews, func(r Review) bool { return r.ID == o.ID })
 	body := fmt.Sprintf("%d %s", len(o.Body), fingerprint(o.Body))
 	if i < 0 {
-		if len(p.Reviews) >= maxReviews {
-			return
-		}
 		r := Review{ID: o.ID, By: Plain(o.User.Login, maxName), At: o.SubmittedAt.UTC(), SHA: Plain(o.CommitID, 64), URL: o.URL, Body: body}
 		r.readRecord(p, in)
 		p.Reviews = append(p.Reviews, r)
 		slices.SortStableFunc(p.Reviews, func(a, b Review) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+		if len(p.Reviews) > maxReviews { // a reply to a comment on a line is a review too, without a record
+			plain := slices.IndexFunc(p.Reviews, func(r Review) bool { return r.Record == nil && !r.Unreadable })
+			p.Reviews = slices.Delete(p.Reviews, max(0, plain), max(0, plain)+1)
+		}
 		i = slices.IndexFunc(p.Reviews, func(r Review) bool { return r.ID == o.ID })
+		if i < 0 {
+			return // it is older than all that are kept
+		}
 	}
 	r := &p.Reviews[i]
 	r.Edited = r.Edited || action == "edited" || r.Body != body

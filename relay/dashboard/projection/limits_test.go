@@ -1,0 +1,35 @@
+package projection_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"touchstone/verdict"
+)
+
+// TestTheNewestReviewsAndHeadsCount checks that a pull request with more reviews and heads than are kept shows
+// the last verdict and the checks of its head. Each reply to a comment on a line is a review at GitHub.
+func TestTheNewestReviewsAndHeadsCount(t *testing.T) {
+	t.Parallel()
+	l := newLog(t)
+	l.append(opened(1, "c0"))
+	const many = 510
+	for i := range many {
+		review := object{"id": 100 + i, "state": "commented", "user": object{"login": "alice"}, "commit_id": "c0",
+			"submitted_at": began.Add(time.Duration(i) * time.Minute)}
+		now := pull(i, 1, fmt.Sprintf("c%d", i), nil)
+		l.append(happened(i, "pull_request", "synchronize", 1, object{"pull_request": now}),
+			happened(i, "pull_request_review", "submitted", 1, object{"review": review, "pull_request": now}))
+	}
+	review := object{"id": 9000, "state": "approved", "user": object{"login": "judge"}, "commit_id": "last",
+		"body": body(record(verdict.Approve, "last"), verdict.Signer{}), "submitted_at": began.Add((many + 1) * time.Minute)}
+	last := pull(many, 1, "last", nil)
+	l.append(happened(many, "pull_request", "synchronize", 1, object{"pull_request": last}),
+		happened(many+1, "pull_request_review", "submitted", 1, object{"review": review, "pull_request": last}),
+		checked(many+2, "last", "failure"))
+	s := one(t, l.project(l.file(), "judge"))
+	if s.Verdict != verdict.Approve || s.CI != "failure" || s.Turn != verdict.TurnAuthor {
+		t.Errorf("the verdict is %q, CI %q, and the turn %q: %s", s.Verdict, s.CI, s.Turn, s.Reason)
+	}
+}
