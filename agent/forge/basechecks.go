@@ -38,7 +38,7 @@ func (c *Client) BaseChecks(ctx context.Context, repo Repo, sha string) (BaseChe
 	all := BaseChecks{Sources: map[string]bool{}}
 	var onCommit []Check
 	for _, commit := range found.Object.History.Nodes {
-		direct := ended(commit.checks(), "")
+		direct := ended(current(commit.checks()), "")
 		if len(onCommit) == 0 {
 			onCommit = direct
 		}
@@ -48,7 +48,7 @@ func (c *Client) BaseChecks(ctx context.Context, repo Repo, sha string) (BaseChe
 				continue
 			}
 			for _, head := range pull.Commits.Nodes {
-				reported := ended(head.Commit.checks(), pull.Author.user().Login)
+				reported := ended(current(head.Commit.checks()), pull.Author.user().Login)
 				if len(all.Expected) == 0 {
 					all.Expected = reported
 				}

@@ -80,9 +80,11 @@ type graphqlError struct {
 }
 
 // elsewhere reports whether an error is about an issue or a pull request of another organization that this
-// token may not see. That is no reason to fail: the answer has null in its place.
+// token may not see, or about the run of a workflow, which needs a permission that the token may lack. That is
+// no reason to fail: the answer has null in its place.
 func (e graphqlError) elsewhere() bool {
-	return slices.Contains(e.Path, any("closingIssuesReferences")) || slices.Contains(e.Path, any("associatedPullRequests"))
+	return slices.Contains(e.Path, any("closingIssuesReferences")) || slices.Contains(e.Path, any("associatedPullRequests")) ||
+		e.Type == "FORBIDDEN" && slices.Contains(e.Path, any("workflowRun"))
 }
 
 // limited reports whether an error is about a rate limit. A secondary limit may also come with status 200

@@ -272,6 +272,11 @@ type Check struct {
 	At       time.Time // when it last started or ended; zero if GitHub does not say
 	URL      string
 	Summary  string // one line: the check run's title, the status's description; untrusted text
+
+	// workflow names the workflow of GitHub Actions and the event that started it, and run is the number of
+	// its run; empty and 0 if they are not known.
+	workflow string
+	run      int64
 }
 
 // Source is the App or the account that reports a check, by GitHub's id: slugs and logins can pass to others.

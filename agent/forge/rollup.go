@@ -45,6 +45,11 @@ type checkNode struct {
 			DatabaseID int64
 			Slug       string
 		}
+		WorkflowRun *struct {
+			RunNumber int64
+			Event     string
+			Workflow  *struct{ ID string }
+		}
 	}
 	Creator *actorNode
 }
@@ -77,9 +82,24 @@ func (n commitNode) reported() []Check {
 		if c.CheckSuite != nil && c.CheckSuite.App != nil {
 			check.App, check.AppID = c.CheckSuite.App.Slug, c.CheckSuite.App.DatabaseID
 		}
+		if c.CheckSuite != nil && c.CheckSuite.WorkflowRun != nil && c.CheckSuite.WorkflowRun.Workflow != nil {
+			run := c.CheckSuite.WorkflowRun
+			check.workflow, check.run = run.Workflow.ID+" "+run.Event, run.RunNumber
+		}
 		all = append(all, check)
 	}
 	return all
+}
+
+// current are the checks without those that a later run of the same workflow repeated, as when the title was
+// edited: GitHub keeps listing them, although only the later ones count for a merge. A job that the later run
+// skipped repeats nothing.
+func current(all []Check) []Check {
+	return slices.DeleteFunc(slices.Clone(all), func(c Check) bool {
+		return c.workflow != "" && slices.ContainsFunc(all, func(other Check) bool {
+			return other.Name == c.Name && other.workflow == c.workflow && other.run > c.run && other.State != CheckSkipped
+		})
+	})
 }
 
 // suiteNode is what one App reports on a commit; for GitHub Actions, it is one run of a workflow.
@@ -131,13 +151,13 @@ func (c *Client) ChecksOf(ctx context.Context, repo Repo, sha string) ([]Check, 
 			return nil, err
 		}
 		if found.Object == nil || found.Object.StatusCheckRollup == nil {
-			return all, nil
+			return current(all), nil
 		}
 		all = append(all, found.Object.checks()...)
 		page := found.Object.StatusCheckRollup.Contexts.PageInfo
 		if !advance(variables, "after", page.HasNextPage, page.EndCursor) {
-			return all, nil
+			return current(all), nil
 		}
 	}
-	return all, nil
+	return current(all), nil
 }

@@ -247,9 +247,10 @@ func (c *call) suiteNode(r *repo, cs *checkSuite) node {
 	app := c.sim.renderApp(cs.app)
 	return &graphql.Object{Type: "CheckSuite", Fields: fields{
 		"id": nodeID("CS", cs.id), "databaseId": cs.id, "status": strings.ToUpper(cs.status()),
-		"conclusion": orNull(strings.ToUpper(cs.conclusion())),
-		"createdAt":  stamp(cs.created),
-		"url":        fmt.Sprintf("%s/%s/commit/%s/checks?check_suite_id=%d", c.sim.url, r.fullName(), cs.sha, cs.id),
+		"conclusion":  orNull(strings.ToUpper(cs.conclusion())),
+		"createdAt":   stamp(cs.created),
+		"workflowRun": nil, // it runs no workflows
+		"url":         fmt.Sprintf("%s/%s/commit/%s/checks?check_suite_id=%d", c.sim.url, r.fullName(), cs.sha, cs.id),
 		"app": &graphql.Object{Type: "App",
 			Fields: fields{"id": app["node_id"], "databaseId": app["id"], "slug": app["slug"], "name": app["name"]}},
 	}}
