@@ -5,6 +5,7 @@ package board
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -129,7 +130,14 @@ func FromGitHub(ctx context.Context, read Reader, repos []forge.Repo, reviewers 
 	pulls = []Pull{}
 	for _, listed := range open[:min(len(open), MostRead)] {
 		pr, err := read.PullRequest(ctx, listed.Ref)
-		if err != nil {
+		var refusal *forge.Error
+		switch {
+		case errors.Is(err, forge.ErrNotFound):
+			continue // it was deleted or transferred meanwhile
+		case errors.Is(err, forge.ErrUnreadable) && errors.As(err, &refusal):
+			pulls = append(pulls, unread(pr, refusal.Message))
+			continue
+		case err != nil:
 			return nil, false, err
 		}
 		state, err := judge(ctx, pr)
@@ -139,6 +147,14 @@ func FromGitHub(ctx context.Context, read Reader, repos []forge.Repo, reviewers 
 		pulls = append(pulls, judged(pr, state, reviewers))
 	}
 	return pulls, more, nil
+}
+
+// unread is a pull request of which there is more than the agents read: a person decides it.
+func unread(pr forge.PullRequest, why string) Pull {
+	return Pull{
+		Repo: pr.Ref.Repo.String(), Number: pr.Ref.Number, Title: pr.Title, Author: pr.Author.Login, URL: pr.URL, Draft: pr.Draft,
+		Open: map[verdict.Severity]int{}, CI: "none", WaitingOn: []string{pr.Author.Login}, Turn: verdict.TurnPerson, Reason: why,
+	}
 }
 
 // judged is a pull request of GitHub with what the decision says of it.
