@@ -71,7 +71,8 @@ system runs it from now on; see touchstone-relay service.`,
 	cmd.Flags().StringArrayVar(&u.reviewers, "reviewer", nil,
 		"a login whose reviews count: on the relay's page, and on each machine that joins (repeatable)")
 	cmd.Flags().StringVar(&u.dir, "dir", "", "where to keep everything (default "+stateDir()+")")
-	cmd.Flags().StringVar(&u.listen, "listen", "", "address to listen on (default :443 with --domain, and 127.0.0.1:8080 without)")
+	cmd.Flags().StringVar(&u.listen, "listen", "",
+		"address to listen on; the first time it is kept (default :443 with --domain, and 127.0.0.1:8080 without)")
 	cmd.Flags().BoolVar(&u.asService, "service", false, "run it as a system service from now on, as touchstone-relay service install does")
 	cmd.Flags().StringVar(&u.addressFile, "address-file", "", "write the address to this file once the relay listens, as HOST:PORT")
 	return cmd
@@ -93,6 +94,9 @@ func (u *setup) prepare(ctx context.Context) error {
 	if u.domain != "" {
 		settings["listen"], settings["domain"], settings["public_url"] = ":443", u.domain, "https://"+u.domain
 	}
+	if u.listen != "" {
+		settings["listen"] = u.listen
+	}
 	text, err := yaml.Marshal(settings)
 	if err != nil {
 		return err
@@ -101,9 +105,6 @@ func (u *setup) prepare(ctx context.Context) error {
 		planned := defaultConfig()
 		if err := strictyaml.Decode(text, &planned); err != nil {
 			return err
-		}
-		if u.listen != "" {
-			planned.Listen = u.listen
 		}
 		if err := errors.Join(planned.validate(), resolves(ctx, net.DefaultResolver.LookupHost, u.domain)); err != nil {
 			return usageError{err}
