@@ -120,9 +120,10 @@ func (s Service) Install(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	there, err := s.Installed()
-	if err != nil {
-		return "", err
+	before, err := os.ReadFile(path)
+	there := err == nil
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("read the service's description: %w", err)
 	}
 	changed, err := s.render(path, unit, description{s, s.arguments(), mistakeCode}, template.FuncMap{"quote": quote, "argument": argument})
 	if err != nil {
@@ -135,9 +136,10 @@ func (s Service) Install(ctx context.Context) (string, error) {
 	for _, step := range [][]string{{"daemon-reload"}, {"enable", s.Name}, {start, s.Name}} {
 		if _, err := s.systemctl(ctx, step...); err != nil {
 			if !there { // a unit that nothing runs is not left behind
-				err = errors.Join(err, remove(path))
+				return "", errors.Join(err, remove(path))
 			}
-			return "", err
+			// What runs is what the old unit describes: with the new one, the next attempt would not restart it.
+			return "", errors.Join(err, os.WriteFile(path, before, 0o644))
 		}
 	}
 	return path, nil

@@ -184,3 +184,34 @@ func TestInstallSaysWhatIsMissing(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestAnUpdateThatFailedIsTakenUpLater installs a new version while systemd does not answer: the program that
+// runs is still the old one, which must show, and the next installation must replace it.
+func TestAnUpdateThatFailedIsTakenUpLater(t *testing.T) {
+	down := filepath.Join(t.TempDir(), "down")
+	told := manager(t, "[ ! -e "+down+" ] || exit 1")
+	s := example(t)
+	if _, err := s.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(down, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Version = "v1.2.4"
+	if _, err := s.Install(t.Context()); err == nil {
+		t.Fatal("systemd does not answer, and yet it is installed")
+	}
+	if is, err := s.Outdated(); !is || err != nil {
+		t.Errorf("the old version runs, and is not outdated: %v", err)
+	}
+	if err := os.Remove(down); err != nil {
+		t.Fatal(err)
+	}
+	told()
+	if _, err := s.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := told(); !strings.Contains(got, "restart") {
+		t.Errorf("the new version is not started: %q", got)
+	}
+}
