@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"touchstone/worktree/layout"
 )
@@ -161,7 +162,7 @@ func within(dir string, places []string) bool {
 	return slices.ContainsFunc(places, func(place string) bool { return place == dir || strings.HasPrefix(place, dir+"/") })
 }
 
-// existing leaves out paths that do not exist, and those that cannot be reached anyway.
+// existing leaves out paths that do not exist, such as one below a file, and those that cannot be reached anyway.
 func existing(places []string) ([]string, error) {
 	var found []string
 	for _, place := range places {
@@ -172,7 +173,7 @@ func existing(places []string) ([]string, error) {
 		switch {
 		case err == nil:
 			found = append(found, path)
-		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.ENOTDIR):
 			return nil, fmt.Errorf("find the sandbox's places: %w", err)
 		}
 	}

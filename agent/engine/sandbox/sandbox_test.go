@@ -125,6 +125,21 @@ func TestCredentialsAreHiddenFromTheChild(t *testing.T) {
 	}
 }
 
+// TestAFileInPlaceOfADirectoryHidesNothingBelow has a file where some program would keep a directory with
+// logins.
+func TestAFileInPlaceOfADirectoryHidesNothingBelow(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	write(t, filepath.Join(home, ".bundle"), "plain")
+	write(t, filepath.Join(home, ".netrc"), "SECRET")
+	if out, err := confined(t, sandbox.Rules{Hide: sandbox.Logins(home)}, `cat "$1"`, filepath.Join(home, ".bundle")); out != "plain" {
+		t.Errorf("it is read as %q, %v", out, err)
+	}
+	if out, err := confined(t, sandbox.Rules{Hide: sandbox.Logins(home)}, `cat "$1"`, filepath.Join(home, ".netrc")); err == nil {
+		t.Errorf("a login is read as %q", out)
+	}
+}
+
 // Programs keep secrets in shared memory, so that they are never on a disk.
 func TestHiddenFilesInSharedMemoryStayUnread(t *testing.T) {
 	t.Parallel()
