@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // All is os.RemoveAll that also deletes the content of directories without write permission.
@@ -36,18 +37,38 @@ func Unlock(dir string) error {
 		return fmt.Errorf("unlock a directory: %w", err)
 	}
 	defer root.Close() // only read from
-	err = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.IsDir() {
-			return unlessGone(err)
-		}
-		info, err := e.Info()
-		if err != nil || info.Mode().Perm()&0o700 == 0o700 {
-			return unlessGone(err)
-		}
-		return root.Chmod(path, info.Mode().Perm()|0o700)
-	})
-	if err != nil {
+	if err := unlock(root, "."); err != nil {
 		return fmt.Errorf("unlock a directory: %w", err)
+	}
+	return nil
+}
+
+// unlock unlocks the directories below one that can be read. It does not use package io/fs, which refuses names
+// that are not valid UTF-8.
+func unlock(root *os.Root, dir string) error {
+	file, err := root.Open(dir)
+	if err != nil {
+		return unlessGone(err)
+	}
+	entries, err := file.ReadDir(-1)
+	if err := errors.Join(unlessGone(err), file.Close()); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		info, err := root.Lstat(path)
+		if err == nil && info.IsDir() && info.Mode().Perm()&0o700 != 0o700 {
+			err = root.Chmod(path, info.Mode().Perm()|0o700)
+		}
+		if err == nil && info.IsDir() {
+			err = unlock(root, path)
+		}
+		if err := unlessGone(err); err != nil {
+			return err
+		}
 	}
 	return nil
 }
