@@ -37,6 +37,7 @@ import (
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 	"touchstone/worktree"
+	"touchstone/worktree/erase"
 )
 
 // New builds a daemon for one role from its configuration. It immediately checks what would otherwise fail
@@ -61,7 +62,7 @@ func New(ctx context.Context, cfg config.Config, role decide.Role) (*daemon.Daem
 	}
 	// This process holds the journal's lock, so no other process uses the files in this directory.
 	tempDir := filepath.Join(cfg.StateDir, "tmp", string(role))
-	err = errors.Join(os.RemoveAll(tempDir), os.MkdirAll(tempDir, 0o700))
+	err = errors.Join(erase.All(tempDir), os.MkdirAll(tempDir, 0o700))
 	if err == nil {
 		var ready engine.Version
 		d.Agent, ready, err = newAgent(ctx, d.Settings, role, tempDir, func(models []fallback.Rest) {
