@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"touchstone/worktree/erase"
 	"touchstone/worktree/layout"
 )
 
@@ -54,7 +55,7 @@ func SeedCaches(dir string, use Use) error {
 	if err != nil {
 		return fmt.Errorf("make the caches of %s: %w", dir, err)
 	}
-	defer os.RemoveAll(part) // if this fails, the leftovers do no harm
+	defer erase.All(part) // if this fails, the leftovers do no harm
 	if err := os.CopyFS(part, os.DirFS(base)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // the base was not built yet, or another process is building it now
@@ -81,7 +82,7 @@ func FillBaseCaches(dir string, build func(caches string) error) error {
 		return nil
 	}
 	if info, err := os.Stat(fresh); err == nil && time.Since(info.ModTime()).Abs() > maxBaseAge {
-		_ = os.RemoveAll(fresh) // left by a killed process; if this fails, Mkdir reports it
+		_ = erase.All(fresh) // left by a killed process; if this fails, Mkdir reports it
 	}
 	err := os.MkdirAll(filepath.Dir(base), 0o700)
 	if err == nil {
@@ -93,12 +94,12 @@ func FillBaseCaches(dir string, build func(caches string) error) error {
 	case err != nil:
 		return fmt.Errorf("make the caches of the base: %w", err)
 	}
-	defer os.RemoveAll(fresh) // does nothing after the rename
+	defer erase.All(fresh) // does nothing after the rename
 	if err := build(fresh); err != nil {
 		return err
 	}
 	now := time.Now()
-	if err := errors.Join(os.RemoveAll(base), os.Chtimes(fresh, now, now)); err != nil {
+	if err := errors.Join(erase.All(base), os.Chtimes(fresh, now, now)); err != nil {
 		return fmt.Errorf("replace the caches of the base: %w", err)
 	}
 	if err := os.Rename(fresh, base); err != nil {
