@@ -18,6 +18,7 @@ import (
 	"touchstone/agent/engine/enginetest"
 	"touchstone/agent/engine/fallback"
 	"touchstone/agent/telemetry"
+	"touchstone/verdict"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -377,6 +378,46 @@ func TestConcurrentSessionsShareBreakers(t *testing.T) {
 		asked := s.heard()
 		if n := strings.Count(asked, "opus"); n != 1 || strings.Count(asked, "sonnet") != 50 {
 			t.Errorf("it was tried %d times: %s", n, asked)
+		}
+	})
+}
+
+// TestProgressCountsAllThatWereAsked reports, while another model works, also what the first one has used: that
+// is what is booked if the agent is killed then.
+func TestProgressCountsAllThatWereAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(nil)
+		work := func(req engine.Request, output int64, usd float64) {
+			req.Progress(engine.Progress{Kind: engine.ProgressText, Used: verdict.Usage{Output: output}, CostUSD: usd})
+		}
+		s.play("claude opus", func(_ context.Context, req engine.Request) (engine.Result, error) {
+			work(req, 100, 2)
+			return engine.Result{Usage: verdict.Usage{Output: 100}, CostUSD: 2}, engine.Errorf(engine.Overloaded, "it is overloaded")
+		})
+		turns := int64(0)
+		s.play("claude sonnet", func(_ context.Context, req engine.Request) (engine.Result, error) {
+			turns++
+			work(req, 10*turns, float64(turns))
+			return engine.Result{Text: "Done.", Usage: verdict.Usage{Output: 10}, CostUSD: 1}, nil
+		})
+		var got []engine.Progress
+		req := review
+		req.Progress = func(p engine.Progress) { got = append(got, engine.Progress{Used: p.Used, CostUSD: p.CostUSD}) }
+		session, err := e.Open(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Close()
+		for range 2 {
+			if _, err := session.Ask(t.Context(), "Go on."); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := []engine.Progress{
+			{Used: verdict.Usage{Output: 100}, CostUSD: 2}, {Used: verdict.Usage{Output: 110}, CostUSD: 3}, {Used: verdict.Usage{Output: 120}, CostUSD: 4},
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v", got)
 		}
 	})
 }

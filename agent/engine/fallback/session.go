@@ -36,6 +36,8 @@ type session struct {
 
 	at    Choice
 	inner engine.Session
+	// spent sums the figures of all turns so far, of all models.
+	spent engine.Result
 	// called are the provider's names of the models that inner asks for. silent are the real models that did
 	// not answer, where the choice's own name does not tell them, such as an engine's own choice.
 	called *names
@@ -54,6 +56,7 @@ func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error)
 		s.alive = func() { s.engine.alive(ctx, s.at) }
 		result, err := s.whileOn(ctx, prompt)
 		sum = s.added(sum, result)
+		s.spent = s.added(s.spent, result)
 		if err == nil {
 			s.settle(ctx, nil)
 			s.answered = true
@@ -211,7 +214,7 @@ func (s *session) open(ctx context.Context, c Choice, req engine.Request) (engin
 	if err != nil {
 		return nil, err
 	}
-	tell := req.Progress
+	tell, earlier := req.Progress, s.spent
 	s.called = &names{}
 	req.Model, req.Asks = c.Model, s.asks(c, s.called)
 	req.Progress = func(p engine.Progress) {
@@ -224,6 +227,8 @@ func (s *session) open(ctx context.Context, c Choice, req engine.Request) (engin
 			}
 		}
 		if tell != nil {
+			// The model knows only what it has used itself.
+			p.Used, p.CostUSD = p.Used.Plus(earlier.Usage), p.CostUSD+earlier.CostUSD
 			tell(p)
 		}
 	}
