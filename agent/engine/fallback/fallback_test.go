@@ -421,3 +421,33 @@ func TestProgressCountsAllThatWereAsked(t *testing.T) {
 		}
 	})
 }
+
+// TestTheBudgetIsOfAllTurns: a turn that failed has its share of it, also when another model takes over later.
+func TestTheBudgetIsOfAllTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(nil)
+		class := engine.BadOutput
+		s.play("claude opus", func(context.Context, engine.Request) (engine.Result, error) {
+			defer func() { class = engine.Overloaded }()
+			if class == engine.BadOutput {
+				return engine.Result{CostUSD: 4}, engine.Errorf(class, "it cannot be read")
+			}
+			return engine.Result{}, engine.Errorf(class, "it is overloaded")
+		})
+		req := review
+		req.Budget = 5
+		session, err := e.Open(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Close()
+		for range 2 {
+			if result, err := session.Ask(t.Context(), "Go on."); err == nil {
+				t.Errorf("after $4 of $5 it goes on: %+v", result)
+			}
+		}
+		if asked := s.heard(); asked != "claude opus, claude opus" {
+			t.Errorf("asked %s", asked)
+		}
+	})
+}

@@ -142,7 +142,7 @@ func (s *session) goOn(ctx context.Context, failure *engine.Error, spent engine.
 	if what.all {
 		s.chain = slices.DeleteFunc(s.chain, func(c Choice) bool { return c.Engine == s.at.Engine })
 	}
-	req, enough := left(s.req, spent)
+	req, enough := left(s.req, s.spent)
 	if !enough {
 		short := *failure
 		short.Message += "; too little is left of the session's time or budget to ask another model"
