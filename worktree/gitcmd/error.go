@@ -64,6 +64,9 @@ var remedies = []remedy{
 // outages are the messages of git or curl when the remote or the way to it is down.
 var outages = []remedy{
 	{says: "Could not resolve host", do: "the remote cannot be reached: check the network and the host name"},
+	{says: "Could not resolve proxy", do: "the proxy cannot be reached: check the network and the variable HTTPS_PROXY"},
+	{says: "Proxy CONNECT aborted", do: "the proxy ended the connection: try again later"},
+	{says: "CONNECT tunnel failed, response 5", do: "the proxy cannot reach the remote: try again later"},
 	{says: "Failed to connect", do: "the remote cannot be reached: check the network and the URL"},
 	{says: "Connection refused", do: "the remote cannot be reached: check the network and the URL"},
 	{says: "timed out", do: "the remote does not answer: try again later"},
@@ -71,6 +74,7 @@ var outages = []remedy{
 	{says: "returned error: 5", do: "the remote failed: try again later"},
 	{says: "returned error: 429", do: "too many requests to the remote: try again later"},
 	{says: "Empty reply from server", do: "the connection broke: try again later"},
+	{says: "was not closed cleanly", do: "the connection broke: try again later"}, // a stream of HTTP/2
 	{says: "Recv failure", do: "the connection broke: try again later"},
 	{says: "transfer closed with", do: "the connection broke: try again later"},
 	{says: "SSL_ERROR_SYSCALL", do: "the connection broke: try again later"},
