@@ -22,7 +22,7 @@ import (
 const (
 	// maxOutput bounds what one git command may print into memory, in bytes.
 	maxOutput = 64 << 20
-	// maxStderr bounds how much of a command's stderr is kept, in bytes.
+	// maxStderr bounds how much of a command's stderr is kept, in bytes: half of it from each end.
 	maxStderr = 16 << 10
 	// killGrace is how long a cancelled git may take to remove its lock files.
 	killGrace = 2 * time.Second
@@ -94,7 +94,7 @@ type Command struct {
 	Remote *Remote  // the remote that the command talks to, none by default
 	Stdin  io.Reader
 	Stdout io.Writer
-	// Said, if set, receives the first 16 KiB of git's stderr, also on success.
+	// Said, if set, receives the first and the last 8 KiB of git's stderr, also on success.
 	Said *[]byte
 }
 
@@ -142,7 +142,7 @@ func (r Repo) Run(ctx context.Context, c Command) error {
 	}
 	cmd.Env = r.environ(c)
 	cmd.Stdin, cmd.Stdout = c.Stdin, c.Stdout
-	stderr := &capped{max: maxStderr}
+	stderr := &ends{}
 	cmd.Stderr = stderr
 	cmd.WaitDelay = killGrace
 	superviseGroup(cmd)
@@ -151,7 +151,7 @@ func (r Repo) Run(ctx context.Context, c Command) error {
 	}
 	err := cmd.Run()
 	if c.Said != nil {
-		*c.Said = stderr.buf.Bytes()
+		*c.Said = stderr.bytes()
 	}
 	if ctx.Err() != nil {
 		killGroup(cmd)
@@ -159,7 +159,7 @@ func (r Repo) Run(ctx context.Context, c Command) error {
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		failed := newFailure(c, exit.ExitCode(), stderr.buf.Bytes())
+		failed := newFailure(c, exit.ExitCode(), stderr.bytes())
 		failed.full = NoRoom(r.Mirror, scarce)
 		return failed
 	}
@@ -239,4 +239,27 @@ func (c *capped) Write(p []byte) (int, error) {
 	c.buf.Write(p[:keep])
 	c.over = c.over || keep < len(p)
 	return len(p), nil
+}
+
+// ends stores the beginning and the end of what is written. Git says last why it failed, after any number of
+// warnings about the files of a change.
+type ends struct {
+	head, tail []byte
+	cut        bool
+}
+
+func (e *ends) Write(p []byte) (int, error) {
+	keep := min(len(p), maxStderr/2-len(e.head))
+	e.head, e.tail = append(e.head, p[:keep]...), append(e.tail, p[keep:]...)
+	if extra := len(e.tail) - maxStderr/2; extra > 0 {
+		e.tail, e.cut = append([]byte(nil), e.tail[extra:]...), true
+	}
+	return len(p), nil
+}
+
+func (e *ends) bytes() []byte {
+	if e.cut {
+		return slices.Concat(e.head, []byte("\n"), e.tail)
+	}
+	return slices.Concat(e.head, e.tail)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -87,5 +88,44 @@ func TestGitGetsNoPathThatMoves(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("of %q git gets %q, want %q", path, got, want)
 		}
+	}
+}
+
+// TestWarningsDoNotHideTheFault checks out a change whose .gitattributes makes git print more than is kept,
+// before it says what failed.
+func TestWarningsDoNotHideTheFault(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED on Windows, where git takes no such name")
+	}
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mirror, tree := t.TempDir(), t.TempDir()
+	if out, err := exec.Command(git, "init", "-q", "--bare", mirror).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var attributes strings.Builder
+	for n := range 1000 {
+		fmt.Fprintf(&attributes, "* no^name-%d\n", n)
+	}
+	for name, text := range map[string]string{".gitattributes": attributes.String(), "a": "a\n"} {
+		if err := os.WriteFile(filepath.Join(tree, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	repo := Repo{Git: git, Mirror: mirror, Dir: mirror, Tree: tree}
+	blob, err := repo.Line(t.Context(), "hash-object", "-w", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"add", "--all"}, {"update-index", "--add", "--cacheinfo", "100644," + blob + "," + strings.Repeat("z", 300)}} {
+		if _, err := repo.Output(t.Context(), args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = repo.Output(t.Context(), "checkout-index", "--all", "--force")
+	if !Says(err, "File name too long") || !strings.Contains(err.Error(), "File name too long") {
+		t.Errorf("it says %.300v", err)
 	}
 }
