@@ -189,6 +189,7 @@ var logins = []string{
 	".config/stripe", ".config/age", ".config/heroku", ".fly", ".pulumi/credentials.json", ".config/netlify", ".config/ngrok",
 	".config/.wrangler", ".wrangler", ".config/configstore", ".local/share/com.vercel.cli", ".gemini",
 	".pgpass", ".my.cnf", ".mylogin.cnf", ".cache/huggingface/token", ".huggingface/token",
+	".config/go", "Library/Application Support/go", // proxies may have passwords
 	".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".config/pip", ".config/pypoetry", ".bundle/config", ".gem/credentials",
 	".cargo/config", ".cargo/config.toml", ".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml",
 	".m2/settings-security.xml", ".gradle/gradle.properties", ".sbt/.credentials", ".ivy2/.credentials",

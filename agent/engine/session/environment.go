@@ -18,7 +18,7 @@ var allowed = []string{
 	"PATH", "LANG", "LC_*", "TZ", "TERM", "SHELL", "USER", "LOGNAME",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
-	"GOROOT", "GOENV", "GOFLAGS", "GOPROXY", "GONOPROXY", "GOPRIVATE",
+	"GOROOT", "GOFLAGS", "GOPROXY", "GONOPROXY", "GOPRIVATE",
 	"GOSUMDB", "GONOSUMDB", "GOINSECURE", "GOTOOLCHAIN", "CGO_ENABLED", "CC", "CXX",
 	"JAVA_HOME", "RUSTUP_HOME", "PYENV_ROOT",
 	// Programs on Windows do not start without these.

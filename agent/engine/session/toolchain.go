@@ -22,9 +22,9 @@ func toolchains(source []string, caches string) []string {
 		file := cmp.Or(look("GOENV"), filepath.Join(config, "go", "env"))
 		// An unreadable file counts as empty.
 		content, _ := os.ReadFile(file)
-		written := strings.Split(string(content), "\n")
+		written := strings.Split(strings.ReplaceAll(string(content), "\r", ""), "\n")
 		look = func(name string) string { return cmp.Or(value(source, name), value(written, name)) }
-		env = append(env, "GOENV="+file)
+		env = append(settingsOfGo(source, written), "GOENV=off")
 	}
 	env = append(env, "GOCACHE="+filepath.Join(caches, "go-build"), "GOMODCACHE="+filepath.Join(caches, "go-mod"),
 		// Otherwise the module cache could not be deleted.
@@ -49,6 +49,23 @@ func toolchains(source []string, caches string) []string {
 		}
 	}
 	return append(env, "GONOPROXY=none", "GOPROXY="+near+","+proxy)
+}
+
+// settingsOfGo are the settings in the user's file of them that the source does not override. Commands do not
+// get the file itself: its proxies may have passwords.
+func settingsOfGo(source, written []string) []string {
+	var env []string
+	for _, entry := range written {
+		name, text, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "GO") && !strings.HasPrefix(name, "CGO_") && name != "CC" && name != "CXX" || value(source, name) != "" {
+			continue
+		}
+		if proxying(name) {
+			text = nameless(text)
+		}
+		env = append(env, name+"="+text)
+	}
+	return env
 }
 
 // downloads is where the user's go command stores downloaded modules.
