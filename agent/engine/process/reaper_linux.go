@@ -131,8 +131,8 @@ func (g *reaper) startChild(path string, args []string) (err error) {
 			strike = func() bool { send(-1, syscall.SIGKILL); return false }
 		}
 		if g.group != nil {
-			byItself := strike
-			strike = func() bool { return g.group.kill() != nil && byItself() }
+			others := strike // processes may have left the group, such as a container
+			strike = func() bool { _ = g.group.kill(); return others() }
 		}
 		g.child, err = g.begin(path, args)
 		close(started)
