@@ -65,10 +65,14 @@ func allowed(command string, allow []string) bool {
 	})
 }
 
-// harmless reports whether a redirection writes no file: it goes to /dev/null or to another stream.
+// harmless reports whether a redirection writes no file: it goes to /dev/null or to another stream. If no stream
+// but another word follows >&, the shell writes to the file of that name.
 func harmless(r *syntax.Redirect) bool {
 	switch r.Op {
-	case syntax.DplOut, syntax.DplIn, syntax.RdrIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+	case syntax.DplOut:
+		stream := r.Word.Lit()
+		return stream != "" && strings.Trim(stream, "0123456789") == "" || stream == "-"
+	case syntax.DplIn, syntax.RdrIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 		return true
 	}
 	return r.Word != nil && r.Word.Lit() == "/dev/null"
