@@ -119,7 +119,8 @@ func TestWarningsDoNotHideTheFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"add", "--all"}, {"update-index", "--add", "--cacheinfo", "100644," + blob + "," + strings.Repeat("z", 300)}} {
+	long := "100644," + blob + "," + strings.Repeat("z", 300)
+	for _, args := range [][]string{{"add", "--all"}, {"update-index", "--add", "--cacheinfo", long}} {
 		if _, err := repo.Output(t.Context(), args...); err != nil {
 			t.Fatal(err)
 		}

@@ -77,8 +77,8 @@ func TestOutagesOnTheWay(t *testing.T) {
 				t.Setenv("GIT_SSL_CAINFO", ca)
 			}
 			repo := gitcmd.Repo{Git: git, Mirror: mirror, Dir: mirror}
-			_, err := repo.OutputOf(t.Context(), gitcmd.Command{Args: []string{"ls-remote", test.url + "/a/b"}, Remote: &gitcmd.Remote{URL: test.url}})
-			t.Log(err)
+			list := gitcmd.Command{Args: []string{"ls-remote", test.url + "/a/b"}, Remote: &gitcmd.Remote{URL: test.url}}
+			_, err := repo.OutputOf(t.Context(), list)
 			if errors.Is(err, gitcmd.ErrUnavailable) != test.outage {
 				t.Errorf("an outage is %t: %v", test.outage, err)
 			}

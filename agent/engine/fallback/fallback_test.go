@@ -414,7 +414,8 @@ func TestProgressCountsAllThatWereAsked(t *testing.T) {
 			}
 		}
 		want := []engine.Progress{
-			{Used: verdict.Usage{Output: 100}, CostUSD: 2}, {Used: verdict.Usage{Output: 110}, CostUSD: 3}, {Used: verdict.Usage{Output: 120}, CostUSD: 4},
+			{Used: verdict.Usage{Output: 100}, CostUSD: 2}, {Used: verdict.Usage{Output: 110}, CostUSD: 3},
+			{Used: verdict.Usage{Output: 120}, CostUSD: 4},
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%+v", got)
