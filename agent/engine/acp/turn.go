@@ -299,9 +299,15 @@ func (t *turn) tool(id acp.ToolCallId, kind acp.ToolKind, title string, input an
 	return nil
 }
 
-// prose collects the model's text and passes on whole lines.
+// maxPartial bounds, in bytes, how much of a line is kept until it is complete.
+const maxPartial = 64 << 10
+
+// prose collects the model's text and passes on whole lines, and pieces of lines that are too long.
 func (t *turn) prose(text string) error {
 	whole := strings.LastIndexByte(text, '\n') + 1
+	if whole == 0 && len(t.partial)+len(text) > maxPartial {
+		whole = len(text)
+	}
 	if whole == 0 {
 		t.partial += text
 		return nil
