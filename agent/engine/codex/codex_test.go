@@ -1,6 +1,7 @@
 package codex_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -89,5 +90,48 @@ func TestRealModules(t *testing.T) {
 	}
 	if said := string(p.Calls()[1].Body); !strings.Contains(said, "ALL-THERE\\n") {
 		t.Errorf("the command could not use Go's places: %.3000s", said[strings.Index(said, `call_output"`):])
+	}
+}
+
+// TestRealProgramInTheHomeOpensNothingElse has the CLI as a single file in the user's home, as when it was
+// downloaded there: a session reads neither the logins beside it nor anything else.
+func TestRealProgramInTheHomeOpensNothingElse(t *testing.T) {
+	t.Parallel()
+	cli, err := filepath.EvalSymlinks(enginetest.CLI(t, "codex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope, _, _ := strings.Cut(cli, filepath.FromSlash("/codex/bin/"))
+	native, _ := filepath.Glob(filepath.Join(scope, "codex-*", "vendor", "*", "bin", "codex"))
+	if len(native) == 0 {
+		t.Skip("SKIPPED: the package has no program for this system")
+	}
+	home, dir := t.TempDir(), t.TempDir()
+	// Its sandbox needs this, which a system can have too.
+	tools := filepath.Join(filepath.Dir(filepath.Dir(native[0])), "codex-resources")
+	content, err := os.ReadFile(native[0])
+	if err == nil {
+		err = errors.Join(os.WriteFile(filepath.Join(home, "codex"), content, 0o700), os.Mkdir(filepath.Join(home, ".ssh"), 0o700),
+			os.WriteFile(filepath.Join(home, ".ssh", "id"), []byte("S3CRET"), 0o600),
+			os.WriteFile(filepath.Join(dir, "a"), []byte("READ-ME"), 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := enginetest.NewProvider(t,
+		enginetest.Turn{Tool: "exec_command", Input: map[string]any{"cmd": "cat a " + home + "/.ssh/id", "yield_time_ms": 120_000}},
+		enginetest.Turn{Text: []string{"Done."}},
+	)
+	e := &codex.Engine{
+		Command: []string{filepath.Join(home, "codex")}, TempDir: t.TempDir(),
+		Environ: []string{"PATH=" + os.Getenv("PATH") + string(filepath.ListSeparator) + tools, "HOME=" + home,
+			"OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
+	}
+	req := engine.Request{Role: engine.Reviewer, Dir: dir, IdleTimeout: await.Patience}
+	if _, err := enginetest.Run(t.Context(), e, req, "Go on."); err != nil {
+		t.Fatal(err)
+	}
+	if said := string(p.Calls()[1].Body); strings.Contains(said, "S3CRET") || !strings.Contains(said, "READ-ME") {
+		t.Errorf("a command read %.2000s", said[strings.Index(said, `call_output"`):])
 	}
 }

@@ -150,10 +150,11 @@ func permissions(s *session.Gated) (map[string]string, error) {
 	return access, nil
 }
 
-// own are the directories of the CLI itself, since it starts itself again inside its sandbox. Its npm package
-// has the actual program in another package next to it.
+// own are the programs of the CLI's command, since it starts itself again inside its sandbox. Its npm package has
+// the actual program in another package next to it. Of any other program it is the file alone: its directory may
+// be the user's home.
 func own(command []string) []string {
-	var dirs []string
+	var places []string
 	for _, word := range command {
 		path, err := exec.LookPath(word)
 		if err == nil {
@@ -164,12 +165,12 @@ func own(command []string) []string {
 		}
 		scope := string(filepath.Separator) + "@openai" + string(filepath.Separator)
 		if before, _, found := strings.Cut(path, scope); found {
-			dirs = append(dirs, before+strings.TrimSuffix(scope, string(filepath.Separator)))
+			places = append(places, before+strings.TrimSuffix(scope, string(filepath.Separator)))
 		} else {
-			dirs = append(dirs, filepath.Dir(path))
+			places = append(places, path)
 		}
 	}
-	return dirs
+	return places
 }
 
 // quote makes a TOML string. A JSON string is a valid one (https://toml.io/en/v1.0.0#string).
