@@ -66,8 +66,9 @@ func under(path string, roots ...string) bool {
 // leaf reports whether a package is one that every part may import: it imports nothing of this module
 // and knows nothing of the product.
 func leaf(path string) bool {
-	return under(path, "worktree/atomicfile", "worktree/await", "worktree/build", "worktree/diff", "worktree/erase", "worktree/githubname",
-		"worktree/lazyregexp", "worktree/manual", "worktree/pause", "worktree/service", "worktree/span", "worktree/steps", "worktree/strictyaml")
+	return under(path, "worktree/atomicfile", "worktree/await", "worktree/build", "worktree/diff", "worktree/erase", "worktree/filekind",
+		"worktree/githubname", "worktree/lazyregexp", "worktree/manual", "worktree/pause", "worktree/service", "worktree/span",
+		"worktree/steps", "worktree/strictyaml")
 }
 
 // ours reports whether a path, already without the module's, is of this module.

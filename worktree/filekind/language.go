@@ -1,0 +1,85 @@
+package filekind
+
+import (
+	"path"
+	"strings"
+)
+
+// Language is a programming language, with those that extend it.
+type Language string
+
+// The languages of the table.
+const (
+	C          Language = "C" // and C++, and Objective-C
+	CSharp     Language = "C#"
+	Dart       Language = "Dart"
+	Elixir     Language = "Elixir"
+	Go         Language = "Go"
+	GraphQL    Language = "GraphQL"
+	JavaScript Language = "JavaScript" // and TypeScript
+	Java       Language = "Java"
+	Kotlin     Language = "Kotlin"
+	Groovy     Language = "Groovy"
+	Scala      Language = "Scala"
+	Lua        Language = "Lua"
+	PHP        Language = "PHP"
+	Protobuf   Language = "Protocol Buffers"
+	Python     Language = "Python"
+	Ruby       Language = "Ruby"
+	Rust       Language = "Rust"
+	Shell      Language = "shell"
+	SQL        Language = "SQL"
+	Swift      Language = "Swift"
+)
+
+// form is what the ending of a name tells.
+type form struct {
+	language Language
+	// comment begins a comment that ends with its line and not before. It is empty where a comment can end earlier: at "?>"
+	// in PHP, at "]]" in Lua, and in templates, whose text is none.
+	comment string
+}
+
+var forms = func() map[string]form {
+	all := map[string]form{}
+	for endings, f := range map[string]form{
+		".c .h .cc .cpp .cxx .hpp .hh .hxx .m .mm": {C, "//"},
+		".cs":                                   {CSharp, "//"},
+		".dart":                                 {Dart, "//"},
+		".ex .exs":                              {Elixir, "#"},
+		".go":                                   {Go, "//"},
+		".graphql":                              {GraphQL, "#"},
+		".js .jsx .cjs .mjs .ts .tsx .cts .mts": {JavaScript, "//"},
+		".vue .svelte":                          {JavaScript, ""},
+		".java":                                 {Java, "//"},
+		".kt .kts":                              {Kotlin, "//"},
+		".scala":                                {Scala, "//"},
+		".groovy":                               {Groovy, "//"},
+		".lua":                                  {Lua, ""},
+		".php":                                  {PHP, ""},
+		".proto":                                {Protobuf, "//"},
+		".py .pyi":                              {Python, "#"},
+		".rb .rake":                             {Ruby, "#"},
+		".erb":                                  {Ruby, ""},
+		".rs":                                   {Rust, "//"},
+		".sh .bash":                             {Shell, "#"},
+		".sql":                                  {SQL, "-- "},
+		".swift":                                {Swift, "//"},
+		".cfg .toml .yaml .yml .ps1":            {"", "#"}, // of these, only comments are known
+	} {
+		for ending := range strings.FieldsSeq(endings) {
+			all[ending] = f
+		}
+	}
+	return all
+}()
+
+func formOf(name string) form { return forms[strings.ToLower(path.Ext(name))] }
+
+// LanguageOf returns the language of a file by the ending of its name, whatever its case; "" for one that is not in the
+// table.
+func LanguageOf(name string) Language { return formOf(name).language }
+
+// LineComment returns what begins a comment in a file of this name that ends with its line and not before; "" if there
+// is no such comment, or none that is known.
+func LineComment(name string) string { return formOf(name).comment }
