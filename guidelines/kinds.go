@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"touchstone/worktree/diff"
+	"touchstone/worktree/filekind"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -71,18 +72,17 @@ func kindsOf(spelled string, file File, asked kinds) kinds {
 	if ciDirs.MatchString(name) || strings.HasPrefix(name, "ci/") || ciNames.MatchString(base) {
 		k |= isCI
 	}
-	if dependencyNames.MatchString(base) || dependencyPath.MatchString(name) {
+	if filekind.Lock(name) || dependencyNames.MatchString(base) || dependencyPath.MatchString(name) {
 		k |= isDependencies
 	}
-	if testDirs.MatchString(name) || testNames.MatchString(base) ||
-		testClass.MatchString(path.Base(spelled)) && !mainSources.MatchString(name) || rubySpec.MatchString(name) {
+	if filekind.Test(spelled) {
 		k |= isTests
 	}
 	known := codeNames.MatchString(base)
 	prose := docNames.MatchString(base) || anyFragment.MatchString(name) || slices.Contains(docExtensions, ext)
 	setting := configNames.MatchString(base) || slices.Contains(configExtensions, ext)
 	switch {
-	case known || slices.Contains(codeExtensions, ext):
+	case known || filekind.LanguageOf(name) != "" || slices.Contains(codeExtensions, ext):
 		k |= isCode
 	case prose:
 		if k&isDependencies == 0 && (k&isTests == 0 || strings.HasPrefix(base, "readme")) {

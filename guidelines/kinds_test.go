@@ -27,7 +27,7 @@ func TestKindsByName(t *testing.T) {
 			agent/githubsim/spec/spec.go src/contest.go src/latest/a.go src/attestation/sign.go attestation/sign.go new.language x.unknown webpack.config.js manifest.kt greatest.py protest/main.go`,
 		"code tests": `hub_test.go src/app.test.ts src/app.spec.jsx components/__tests__/a.tsx test_app.py app_test.py tests/helpers.py conftest.py polls/tests.py
 			src/test/java/com/acme/AppTest.java src/integrationTest/kotlin/X.kt src/commonTest/a.kt src/testFixtures/java/X.java lib/AppTests.swift src/UserServiceIT.java spec/models/user_spec.rb spec/spec_helper.rb
-			test/app_test.exs tests/it.rs Acme.App.Tests/Foo.cs Acme.UnitTests/FooTests.cs src/FooTest.php e2e/login.ts cypress/e2e/a.js testdata/script/a.txtar agent/testdata/x.txtar
+			test/app_test.exs tests/it.rs src/lexer/tests.rs Acme.App.Tests/Foo.cs Acme.UnitTests/FooTests.cs src/FooTest.php e2e/login.ts cypress/e2e/a.js testdata/script/a.txtar agent/testdata/x.txtar
 			features/login.feature app/src/androidTest/A.kt widget_test.dart TestApp.java pkg/testdata/input.go AppSpec.scala playwright.config.ts user.cy.ts`,
 		"tests": `testdata/golden.txt testdata/page.golden tests/fixtures/a.csv src/__snapshots__/a.snap tests/data.json fixtures/users.yml ` +
 			`testdata/doc.md src/test/resources/application.yml`,
@@ -43,7 +43,7 @@ func TestKindsByName(t *testing.T) {
 			config/checkstyle/checkstyle.xml detekt.yml sonar-project.properties .editorconfig .clang-tidy Directory.Build.props phpstan.neon`,
 		"ci code": `.ci/check.sh ci/run.py eslint.config.js jest.config.ts noxfile.py .husky/x.sh`,
 		"dependencies": `go.mod go.sum tools/go.mod package.json package-lock.json web/package.json yarn.lock pnpm-lock.yaml requirements.txt requirements-dev.txt requirements/prod.txt Pipfile Pipfile.lock
-			poetry.lock uv.lock pyproject.toml setup.cfg Cargo.toml Cargo.lock Gemfile Gemfile.lock acme.gemspec composer.json composer.lock pom.xml gradle/libs.versions.toml
+			poetry.lock uv.lock buf.lock gems.locked pylock.toml pyproject.toml setup.cfg Cargo.toml Cargo.lock Gemfile Gemfile.lock acme.gemspec composer.json composer.lock pom.xml gradle/libs.versions.toml
 			App.csproj packages.lock.json Directory.Packages.props mix.lock pubspec.yaml Podfile.lock vcpkg.json .terraform.lock.hcl .gitmodules vendor/modules.txt environment.yml`,
 		"code dependencies": `build.gradle settings.gradle.kts setup.py mix.exs Package.swift conanfile.py`,
 		"code migration": `db/migrate/20240101_add_users.rb migrations/0001_initial.py internal/store/migrations/0003.up.sql ` +
