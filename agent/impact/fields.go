@@ -12,6 +12,7 @@ import (
 	"touchstone/agent/outline"
 	"touchstone/verdict"
 	"touchstone/worktree"
+	"touchstone/worktree/filekind"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -154,8 +155,11 @@ var (
 	sigil = lazyregexp.New(`(?:^|[^@\w])(@[a-z_]\w*)`)
 )
 
-// implicit are the languages in which a method can name the fields of its object without a qualifier.
-var implicit = set(".java .kt .kts .cs .scala .groovy .swift .dart .c .h .cc .cpp .cxx .hpp .hh .m .mm")
+// implicit reports whether a method can name the fields of its object without a qualifier in the language of a file.
+func implicit(file string) bool {
+	return slices.Contains([]filekind.Language{filekind.C, filekind.CSharp, filekind.Dart, filekind.Groovy, filekind.Java, filekind.Kotlin,
+		filekind.Scala, filekind.Swift}, filekind.LanguageOf(file))
+}
 
 // touch records the fields that changed lines of a file, except its tests, read or write. Fields of Go are
 // found later, by their types.
@@ -215,7 +219,7 @@ func (r *toucher) line(at int, line string) {
 			r.field(line[m[2]:m[3]], b.Name, line[m[1]:])
 		}
 	}
-	if b.Name == "" || !implicit[path.Ext(r.file)] {
+	if b.Name == "" || !implicit(r.file) {
 		return
 	}
 	for _, f := range r.blocks {
@@ -364,7 +368,7 @@ func (n *Name) mine(file string, lines []string, at int, owner string) bool {
 		in, _, inside := strings.Cut(outline.Around(file, lines, at), ".")
 		return in == n.In || !inside && !typeLike(in)
 	}
-	if owner != "" || n.Name[0] == '@' || file == n.Path && implicit[path.Ext(file)] {
+	if owner != "" || n.Name[0] == '@' || file == n.Path && implicit(file) {
 		return true
 	}
 	if n.In == "" {

@@ -12,6 +12,7 @@ import (
 	"touchstone/agent/outline"
 	"touchstone/verdict"
 	"touchstone/worktree"
+	"touchstone/worktree/filekind"
 )
 
 const (
@@ -231,17 +232,16 @@ func outlined(n Name) bool {
 	return false
 }
 
-// family returns the group of languages that share names: JavaScript is used from TypeScript, Java from
-// Kotlin.
+// family returns the language of a file, and one for those that share names: Java is used from Kotlin.
 func family(name string) string {
-	ext := strings.ToLower(path.Ext(name))
-	for _, group := range []string{".js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte", ".java .kt .kts .scala .groovy", ".py .pyi",
-		".rb .rake .erb", ".c .h .cc .cpp .cxx .hpp .hh .m .mm"} {
-		if ext != "" && slices.Contains(strings.Fields(group), ext) {
-			return group
-		}
+	switch language := filekind.LanguageOf(name); language {
+	case filekind.Kotlin, filekind.Scala, filekind.Groovy:
+		return string(filekind.Java)
+	case "":
+		return strings.ToLower(path.Ext(name))
+	default:
+		return string(language)
 	}
-	return ext
 }
 
 // read reads files of the index, split into lines.
@@ -409,7 +409,7 @@ func (r *reading) typeOf(variable string) string {
 // vague reports whether a common name in a line is accessed on a value of unknown type, such as the result of
 // a call, and the line does not mention the type to which the name belongs.
 func (n *Name) vague(file, line string, at int) bool {
-	if !n.member() || distinct(n.Name) || strings.HasSuffix(file, ".go") || implicit[path.Ext(file)] && last(line[:at]) != '.' {
+	if !n.member() || distinct(n.Name) || strings.HasSuffix(file, ".go") || implicit(file) && last(line[:at]) != '.' {
 		return false
 	}
 	of := strings.TrimRight(line[:at], ".:>-")

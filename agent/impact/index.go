@@ -14,6 +14,7 @@ import (
 
 	"touchstone/worktree"
 	"touchstone/worktree/atomicfile"
+	"touchstone/worktree/filekind"
 )
 
 const (
@@ -27,13 +28,12 @@ const (
 	enough = 100
 )
 
-// Files that are not searched for uses, by a directory on their path, by name and by extension: vendored
-// code, generated code, changelogs, and files that are not text.
+// Files that are not searched for uses besides vendored code and lock files, by name and by extension: generated code,
+// changelogs, and files that are not text.
 var (
-	passedDirs  = set("vendor _vendor node_modules bower_components third_party pods changelog changelogs")
-	passedNames = set("package-lock.json go.sum pnpm-lock.yaml yarn.lock changelog changes history news")
+	passedNames = set("changelog changes history news")
 	prose       = set("md rst txt adoc")
-	passedEnds  = set(`lock sum map snap svg png jpg jpeg gif ico webp pdf zip gz tgz jar woff woff2 ttf eot mp2 mp3 mp4 wasm bin so a dll
+	passedEnds  = set(`sum map snap svg png jpg jpeg gif ico webp pdf zip gz tgz jar woff woff2 ttf eot mp2 mp3 mp4 wasm bin so a dll
 		exe class pyc csv po
 		parquet sqlite ipynb`)
 )
@@ -48,18 +48,15 @@ func set(words string) map[string]bool {
 
 // passed reports whether a file is not searched for uses.
 func passed(file string) bool {
-	file = strings.ToLower(file)
-	dir, name := path.Split(file)
-	for dir != "" {
-		first, rest, _ := strings.Cut(dir, "/")
-		if passedDirs[first] {
-			return true
-		}
-		dir = rest
+	if _, ok := filekind.Vendored(file); ok || filekind.Lock(file) {
+		return true
 	}
+	file = strings.ToLower(file)
+	_, name := path.Split(file)
 	end := strings.TrimPrefix(path.Ext(name), ".")
 	stem := strings.TrimSuffix(name, "."+end)
-	return passedNames[name] || passedNames[stem] && prose[end] || passedEnds[end] ||
+	return strings.Contains("/"+file, "/changelog/") || strings.Contains("/"+file, "/changelogs/") || passedNames[name] ||
+		passedNames[stem] && prose[end] || passedEnds[end] ||
 		(end == "js" || end == "css") && (strings.HasSuffix(stem, ".min") || strings.HasSuffix(stem, "-min")) ||
 		end == "go" && strings.HasSuffix(stem, ".pb")
 }

@@ -183,7 +183,7 @@ func typeOf(value, file, text string) string {
 	pattern := `\b` + regexp.QuoteMeta(value) +
 		`\s*(?::=|=|:|\s)\s*[&*\[\]]*(?:new\s+|await\s+|mut\s+)?\(?(?:\w+(?:\.|::))?([A-Z]\w*[a-z]\w*)|\(` + regexp.QuoteMeta(value) +
 		`\s+\*?(\w+)\)`
-	if implicit[path.Ext(file)] { // these languages write the type first
+	if implicit(file) { // these languages write the type first
 		pattern += `|\b([A-Z]\w*[a-z]\w*)(?:<[^<>;(]*>)?[?&*]?\s+` + regexp.QuoteMeta(value) + `\b`
 	}
 	typed := regexp.MustCompile(pattern)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchstone/verdict"
+	"touchstone/worktree/filekind"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -144,19 +145,17 @@ func (r roleOf) what() (string, int) {
 	return "", 0
 }
 
-// symbols are the languages that write :word in place of a string.
-var symbols = set(".rb .rake .ex .exs")
-
 // quoted reports whether the word is all of a string, the first part of a tag, or a symbol.
 func (r roleOf) quoted() bool {
 	b, a := last(r.before), first(r.after)
-	switch ext := path.Ext(r.file); {
+	switch language := filekind.LanguageOf(r.file); {
 	case (b == '"' || b == '\'' || b == '`') && a == b:
 		return true
 	case b == '"' && a == ',' && strings.HasSuffix(r.before, `:"`):
 		return true
 	default:
-		return symbols[ext] && b == ':' && a != '?' && a != '!' && !strings.HasSuffix(r.before, "::")
+		symbols := language == filekind.Ruby || language == filekind.Elixir // they write :word in place of a string
+		return symbols && b == ':' && a != '?' && a != '!' && !strings.HasSuffix(r.before, "::")
 	}
 }
 

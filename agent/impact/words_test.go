@@ -38,3 +38,15 @@ func TestDefinitionsAreIndexedInEachLanguage(t *testing.T) {
 		}
 	}
 }
+
+func TestOtherPeoplesAndGeneratedFilesAreNotSearched(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Pods/A/B.swift": true, "web/node_modules/a/b.js": true, "gems.locked": true, "bun.lockb": true, "db/changelogs/1.xml": true,
+		"a.pb.go": true, "CHANGES.md": true, "js/app.min.js": true, "module.sum": true,
+		"pkg/pods/pod.go": false, "changelog.go": false, "internal/lock.go": false, "changes/a.go": false,
+	} {
+		if passed(name) != want {
+			t.Errorf("%s is not searched: %t, want %t", name, !want, want)
+		}
+	}
+}

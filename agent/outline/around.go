@@ -1,9 +1,10 @@
 package outline
 
 import (
-	"path"
+	"slices"
 	"strings"
 
+	"touchstone/worktree/filekind"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -18,13 +19,16 @@ func Begins(name, line string) (Block, bool) { return reading(name, []string{lin
 
 // reading returns the state before the first line of a file.
 func reading(name string, lines []string) *indentation {
-	return &indentation{ext: strings.ToLower(path.Ext(name)), lines: lines}
+	language := filekind.LanguageOf(name)
+	return &indentation{
+		language: language, typeFirst: slices.Contains(typeFirst, language), script: slices.Contains(scripts, language), lines: lines,
+	}
 }
 
 // beginning parses the definition whose name is in a line.
 func (p *indentation) beginning(at int) (Block, bool) {
 	text := strings.TrimSpace(p.lines[at])
-	if p.ext == ".go" && strings.HasPrefix(text, "func (") {
+	if p.language == filekind.Go && strings.HasPrefix(text, "func (") {
 		if m := goMethod.FindStringSubmatch(text); m != nil {
 			return Block{Kind: "method", In: m[1], Name: m[2]}, true
 		}

@@ -3,6 +3,7 @@ package outline
 import (
 	"strings"
 
+	"touchstone/worktree/filekind"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -79,14 +80,12 @@ var definers = words(`def defp defmodule func fun fn function class interface st
 		type protocol
 	actor mixin message service rpc macro_rules val var let const`)
 
-// typeFirst are the languages in which a method begins with its result type.
-var typeFirst = words(`.java .cs .c .h .cc .cpp .cxx .hpp .hh .m .mm .groovy .dart`)
-
-// declaring are the languages that declare in one file what another file defines.
-var declaring = words(`.c .h .cc .cpp .cxx .hpp .hh .m .mm`)
-
-// scripts are the languages in which a method begins with its name.
-var scripts = words(`.js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte .php`)
+var (
+	// typeFirst are the languages in which a method begins with its result type.
+	typeFirst = []filekind.Language{filekind.C, filekind.CSharp, filekind.Dart, filekind.Groovy, filekind.Java}
+	// scripts are the languages in which a method begins with its name.
+	scripts = []filekind.Language{filekind.JavaScript, filekind.PHP}
+)
 
 func words(text string) map[string]bool {
 	set := map[string]bool{}
@@ -119,7 +118,7 @@ func indented(name string, lines []string) []Block {
 		}
 		delimiter = p.within(i, delimiter)
 		text := strings.TrimSpace(line)
-		if inside || text == "" || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "#") && !scripts[p.ext] ||
+		if inside || text == "" || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "#") && !p.script ||
 			strings.HasPrefix(text, "*") || strings.HasPrefix(text, comment) {
 			continue
 		}
@@ -131,10 +130,12 @@ func indented(name string, lines []string) []Block {
 
 // indentation is the state of reading a file.
 type indentation struct {
-	ext    string // the extension of the file's name
-	lines  []string
-	blocks []Block
-	open   []scope
+	language filekind.Language
+	// typeFirst and script say that the language is one of those.
+	typeFirst, script bool
+	lines             []string
+	blocks            []Block
+	open              []scope
 	// last is the latest line that is not blank.
 	last int
 }
@@ -182,7 +183,7 @@ func (p *indentation) line(i, depth int, text string) {
 
 // goesOn reports whether a line continues a block although it is not indented.
 func (p *indentation) goesOn(text string) bool {
-	return onward.MatchString(text) || declaring[p.ext] && label.MatchString(text)
+	return onward.MatchString(text) || p.language == filekind.C && label.MatchString(text)
 }
 
 // continues reports whether a closing line ends only the head of a function, whose body begins with a brace on
@@ -241,17 +242,17 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 	if inType && outer.Kind == "type" {
 		callable = "method"
 	}
-	if p.ext == ".cs" {
+	if p.language == filekind.CSharp {
 		text = tuple.ReplaceAllString(text, "${1}tuple ${2}")
 	}
 	opening, first := hints(text)
 	switch {
-	case statements[first] && !(first == "case" && p.ext == ".scala"):
+	case statements[first] && !(first == "case" && p.language == filekind.Scala):
 		return b, false
 	case (first == "impl" || first == "unsafe") && match(&b.Name, implementation, text):
 		b.Kind, b.In = "type", ""
-	case opening && keyword.MatchString(text) && !(scripts[p.ext] && strings.HasSuffix(text, ",")) &&
-		!(typeFirst[p.ext] && mentions.MatchString(text)):
+	case opening && keyword.MatchString(text) && !(p.script && strings.HasSuffix(text, ",")) &&
+		!(p.typeFirst && mentions.MatchString(text)):
 		m := keyword.FindStringSubmatch(text)
 		b.Kind, b.Name = kinds[m[1]], m[2]
 		if b.Name = strings.Trim(b.Name, "`"); b.Kind == "" || b.Kind != "type" && b.Kind != "module" && assigning.MatchString(text) {
@@ -262,19 +263,19 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 		}
 	case examples[first] && match(&b.Name, example, text):
 		b.Kind = "test"
-	case p.ext == ".rb" && match(&b.Name, declared, text), inType && strings.Contains(text, ":") && match(&b.Name, member, text):
+	case p.language == filekind.Ruby && match(&b.Name, declared, text), inType && strings.Contains(text, ":") && match(&b.Name, member, text):
 		b.Kind = "field"
 	case !b.Local && strings.Contains(text, "{") && p.method(depth, outer, text, &b.Name):
 		b.Kind = callable
-	case inType && outer.Kind == "type" && !deeper && scripts[p.ext] && match(&b.Name, signature, text):
+	case inType && outer.Kind == "type" && !deeper && p.script && match(&b.Name, signature, text):
 		b.Kind = callable
-	case !b.Local && typeFirst[p.ext] && p.typed(&b, text):
+	case !b.Local && p.typeFirst && p.typed(&b, text):
 		if b.Kind == "" {
 			b.Kind = callable
 		}
-	case !b.Local && p.ext == ".dart" && match(&b.Name, getter, text):
+	case !b.Local && p.language == filekind.Dart && match(&b.Name, getter, text):
 		b.Kind = callable
-	case inType && typeFirst[p.ext] && match(&b.Name, typedField, text):
+	case inType && p.typeFirst && match(&b.Name, typedField, text):
 		b.Kind = "field"
 	case (outer == nil && depth == 0 || inType) && strings.Contains(text, "=") && match(&b.Name, assigned, text):
 		b.Kind = "var"
@@ -289,16 +290,16 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 
 // method matches a method without a keyword, whose head ends in a brace, and a shell function.
 func (p *indentation) method(depth int, outer *Block, text string, name *string) bool {
-	if p.ext == ".sh" || p.ext == ".bash" {
+	if p.language == filekind.Shell {
 		return match(name, shellFunction, text)
 	}
-	return scripts[p.ext] && (depth > 0 || outer == nil) && !strings.Contains(text, "function") && match(name, braced, text) &&
+	return p.script && (depth > 0 || outer == nil) && !strings.Contains(text, "function") && match(name, braced, text) &&
 		!statements[*name] && *name != "async"
 }
 
 // typed matches a method that begins with the type of its result, and a constructor.
 func (p *indentation) typed(b *Block, text string) bool {
-	if text == "" || strings.TrimLeft(text, ":?&*,.") != text || text[0] == '[' && !declaring[p.ext] || !strings.Contains(text, "(") {
+	if text == "" || strings.TrimLeft(text, ":?&*,.") != text || text[0] == '[' && p.language != filekind.C || !strings.Contains(text, "(") {
 		return false
 	}
 	m := typed.FindStringSubmatch(text)
@@ -306,7 +307,7 @@ func (p *indentation) typed(b *Block, text string) bool {
 		return b.In != "" && match(&b.Name, constructor, text) && strings.TrimPrefix(b.Name, "~") == b.In
 	}
 	outside := m[2] != "" && m[2] != strings.TrimPrefix(m[3], "~") && !strings.HasPrefix(m[3], "operator")
-	if outside || m[4] != "" && declaring[p.ext] || m[3] == "Function" {
+	if outside || m[4] != "" && p.language == filekind.C || m[3] == "Function" {
 		return false // a call of a function in a namespace, what another file defines, or the type of a function
 	}
 	if in := m[1] + m[2]; in != "" {
@@ -320,7 +321,7 @@ func (p *indentation) typed(b *Block, text string) bool {
 // result above it, and the parameters below it.
 func (p *indentation) statement(at int) string {
 	text := strings.TrimSpace(p.lines[at])
-	if at > 0 && typeFirst[p.ext] && named.MatchString(text) && indent(p.lines[at-1]) == indent(p.lines[at]) {
+	if at > 0 && p.typeFirst && named.MatchString(text) && indent(p.lines[at-1]) == indent(p.lines[at]) {
 		above := strings.TrimSpace(p.lines[at-1])
 		if first, _, _ := strings.Cut(above, " "); !statements[first] && result.MatchString(above) {
 			text = above + " " + text

@@ -4,9 +4,9 @@
 package outline
 
 import (
-	"path"
-	"slices"
 	"strings"
+
+	"touchstone/worktree/filekind"
 )
 
 // Block is one definition of a file. Lines count from 1.
@@ -64,10 +64,7 @@ func Broken(name string, text []byte) bool {
 
 // Knows reports whether this package knows how a file's language writes definitions, according to the file's
 // name.
-func Knows(name string) bool { return slices.Contains(known, strings.ToLower(path.Ext(name))) }
-
-var known = strings.Fields(`.go .py .pyi .rb .rake .js .jsx .cjs .mjs .ts .tsx .cts .mts .vue .svelte .java .kt .kts .scala .groovy .cs
-	.rs .swift .php .c .h .cc .cpp .cxx .hpp .hh .m .mm .dart .lua .ex .exs .sh .bash .proto .graphql .sql`)
+func Knows(name string) bool { return filekind.LanguageOf(name) != "" }
 
 // Innermost returns the smallest wanted block that contains a line.
 func Innermost(blocks []Block, line int, wanted func(Block) bool) (b Block, ok bool) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/worktree/filekind"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -37,7 +38,7 @@ func (p *indentation) within(at int, open string) string {
 		return m[1]
 	}
 	for _, quote := range quotes {
-		if quote == "`" && (!scripts[p.ext] || p.ext == ".php" || open == "" && (strings.HasPrefix(text, "//") || strings.HasPrefix(text, "*"))) {
+		if quote == "`" && (p.language != filekind.JavaScript || open == "" && (strings.HasPrefix(text, "//") || strings.HasPrefix(text, "*"))) {
 			continue
 		}
 		if (open == "" || open == quote) && strings.Count(text, quote)%2 == 1 {
