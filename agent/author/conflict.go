@@ -10,6 +10,7 @@ import (
 
 	"touchstone/worktree"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/filekind"
 )
 
 const (
@@ -66,7 +67,7 @@ func (b brief) askConflicts(p *strings.Builder) {
 			p.WriteString(" (without markers, since one side deleted or renamed it, or it is merged as a whole: delete it, or write what it " +
 				"shall hold)")
 		}
-		if lockFile.MatchString(c.path) {
+		if filekind.Lock(c.path) {
 			p.WriteString(" (a lock file whose tool is not installed here, or fails: keep to the base's side, and add only what the branch's own " +
 				"dependencies need)")
 		}

@@ -16,7 +16,7 @@ import (
 
 	"touchstone/agent/engine/session"
 	"touchstone/worktree"
-	"touchstone/worktree/lazyregexp"
+	"touchstone/worktree/filekind"
 )
 
 // lockTimeout bounds the generation of one lock file: the tool may have to ask the network about every
@@ -47,10 +47,6 @@ var lockTools = []lockTool{
 	{"gems.locked", "", "bundle lock"},
 	{"composer.lock", "", "composer update --lock --no-install --no-scripts --no-plugins --no-interaction"},
 }
-
-// lockFile matches the names of lock files of any kind, but not of code about locks.
-var lockFile = lazyregexp.New(`(?:^|/)(?:[^/]+[.-]lock(?:ed|file|b)?(?:\.(?:json|ya?ml|toml|hcl|txt))?|[^/]+\.resolved` +
-	`|go\.(?:work\.)?sum|npm-shrinkwrap\.json)$`)
 
 // staleLock is a lock file that has the base's content and must be generated again.
 type staleLock struct {
@@ -95,7 +91,7 @@ func (a *Author) settleLocks(ctx context.Context, tree *worktree.Tree, base stri
 // lockCommand is the command that generates a lock file of the base on this machine. It is nil if the file is
 // no lock file, is not on the base, or its tool is not installed.
 func lockCommand(ctx context.Context, tree *worktree.Tree, base, name string) ([]string, error) {
-	if !lockFile.MatchString(name) {
+	if !filekind.Lock(name) {
 		return nil, nil
 	}
 	content, err := tree.ReadFile(ctx, base, name)
@@ -121,7 +117,7 @@ func lockCommand(ctx context.Context, tree *worktree.Tree, base, name string) ([
 // instance because it lacks the login of a private registry, its lock file becomes a conflict again and is
 // left to the session, like one whose tool is missing.
 func (a *Author) tryLocks(ctx context.Context, tree *worktree.Tree, l *locks) error {
-	if slices.ContainsFunc(l.left, func(name string) bool { return !lockFile.MatchString(name) }) {
+	if slices.ContainsFunc(l.left, func(name string) bool { return !filekind.Lock(name) }) {
 		return nil // the manifests of the lock files may be in conflict themselves
 	}
 	var stale []staleLock
