@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"touchstone/worktree/diff"
+	"touchstone/worktree/filekind"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -42,15 +43,16 @@ func gather(files []diff.File) evidence {
 	modules := map[string]int{} // by the bits of the goFiles that name the module
 	for _, f := range files {
 		base := path.Base(f.Path)
+		_, vendored := filekind.Vendored(f.Path)
 		switch of := slices.Index(goFiles, base); {
 		case f.Status == "deleted":
-		case of >= 0 && (base != "modules.txt" || vendored.MatchString(f.Path)):
+		case of >= 0 && (base != "modules.txt" || vendored):
 			for word := range versioned(f) {
 				modules[word] |= 1 << of
 				e.required[word] = modules[word] == 1<<len(goFiles)-1
 			}
-		case vendored.MatchString(f.Path):
-		case about(dependencies, diff.File{Path: f.Path}) || lockFormats[base] != nil || base == ".yarnrc.yml":
+		case vendored:
+		case about(dependencies, diff.File{Path: f.Path}) || filekind.Lock(base) || base == ".yarnrc.yml":
 			for word := range versioned(f) {
 				e.required[word] = true
 			}
@@ -78,15 +80,15 @@ func versioned(f diff.File) map[string]bool {
 	return words
 }
 
-// requires reports whether a manifest or a lock file changes the version of the package to which a vendored
-// file belongs.
+// requires reports whether a file is vendored, and a manifest or a lock file changes the version of the package to which
+// it belongs.
 func (e evidence) requires(name string) bool {
-	at := vendored.FindStringIndex(name)
-	if e.required[name] {
+	inside, ok := filekind.Vendored(name)
+	if ok && e.required[name] {
 		return true // a release of the package manager itself
 	}
 	const deepest = 5 // segments of a module's path, including its version
-	parts := strings.Split(name[at[1]:], "/")
+	parts := strings.Split(inside, "/")
 	for n := 1; n < len(parts) && n <= deepest; n++ {
 		if e.required[strings.Join(parts[:n], "/")] {
 			return true

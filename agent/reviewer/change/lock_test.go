@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 	"testing"
+
+	"touchstone/worktree/filekind"
 )
 
 // TestLockFormats holds the formats to lines as the managers write them, and to what a
@@ -52,6 +54,9 @@ func TestLockFormats(t *testing.T) {
 		"eval(atob('aWQ='))", "  system(\"id\")", "<script>alert(1)</script>", "if (admin) { grant() }", "return true;",
 	}
 	for name, format := range lockFormats {
+		if !filekind.Lock(name) {
+			t.Errorf("%s has a format, but is no lock file by its name", name)
+		}
 		for _, line := range code {
 			if format.MatchString(line) {
 				t.Errorf("%s: %q passes for a line of %s", name, line, path.Base(name))

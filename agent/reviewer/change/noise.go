@@ -12,8 +12,6 @@ import (
 )
 
 var (
-	vendored = lazyregexp.New(`(?:^|/)(?:vendor|node_modules|bower_components|third_party|Godeps|Pods|Carthage|\.yarn/(?:releases` +
-		`|cache|plugins))/`)
 	minified  = lazyregexp.New(`[.-]min\.(?:[cm]?js|css)$`)
 	sourceMap = lazyregexp.New(`\.(?:[cm]?js|css)\.map$`)
 
@@ -92,7 +90,7 @@ func (e evidence) noise(f diff.File, checkout *os.Root) string {
 		return "source map"
 	case minified.MatchString(base) && longLines(f.Patch) && e.minifies(f, checkout):
 		return "minified, and its source is in the change"
-	case f.Added+f.Deleted > few && vendored.MatchString(f.Path) && e.requires(f.Path):
+	case f.Added+f.Deleted > few && e.requires(f.Path):
 		return "vendored, and the change is one of this dependency"
 	}
 	return ""

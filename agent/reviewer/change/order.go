@@ -115,7 +115,7 @@ func group(files []File) [][]File {
 }
 
 // testName matches the name of a test that contains the name of what it tests. A test without one, such as
-// tests.py, has no file to stand beside, whatever else calls it a test (guidelines/names.go).
+// tests.py, has no file to stand beside, whatever else calls it a test (worktree/filekind).
 var testName = lazyregexp.New(`^(?:(?:test_|spec_)(.+)|(.+?)(?:_test|_spec|\.test|\.spec|-test|-spec|_unittest|Tests?|Spec|IT))$`)
 
 // subject returns the stem of the file after which a test is named, or "" if the file is not a test.

@@ -9,6 +9,7 @@ import (
 	"touchstone/agent/outline"
 	"touchstone/verdict/guard/code"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/filekind"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -197,9 +198,7 @@ func undo(head string, patch []byte) (base string, removed, added map[int]bool, 
 
 var (
 	// runs matches a line with something behind a comment that ends in it.
-	runs = lazyregexp.New(`\*/\s*[^\s*/]`)
-	// pointers are the names of code in which "*" at the beginning of a line can be a pointer, and "#" a preprocessor line.
-	pointers    = lazyregexp.New(`\.(?:c|cc|cpp|cxx|h|hh|hpp|m|mm)$`)
+	runs        = lazyregexp.New(`\*/\s*[^\s*/]`)
 	lineComment = lazyregexp.New(`^\s*//`)
 )
 
@@ -210,6 +209,7 @@ func touches(f diff.File, compared comparison) (what string, tier Tier) {
 		return "", Trivial
 	}
 	lexed := code.Tokens(f.Path, "") != nil
+	pointers := filekind.LanguageOf(f.Path) == filekind.C // "*" at the beginning of a line can be a pointer, and "#" a preprocessor line
 	tier = Trivial
 	for l := range diff.Lines(f.Patch) {
 		if l.Sign != '-' && l.Sign != '+' {
@@ -219,7 +219,7 @@ func touches(f diff.File, compared comparison) (what string, tier Tier) {
 		if l.Sign == '-' {
 			silent = compared.known && !compared.old[l.Old]
 		}
-		comment := comments.Match(line) && !runs.Match(line) && (!pointers.MatchString(f.Path) || lineComment.Match(line))
+		comment := comments.Match(line) && !runs.Match(line) && (!pointers || lineComment.Match(line))
 		if len(line) > maxRow || comment && (silent || !lexed) || len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}

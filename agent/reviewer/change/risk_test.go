@@ -22,6 +22,7 @@ func TestWhatALineTouchesDecidesMoreThanHowManyThereAre(t *testing.T) {
 		{"a.go", "-\tx.mu.Unlock()\n+\tx.mu.Unlock()\n", Full, "a.go touches locks"},
 		{"a.go", "+\tgo work()\n", Full, "at the same time"},
 		{"a.rb", "+  transaction do\n", Full, "a transaction"},
+		{"a.erb", "+<% transaction do %>\n", Full, "a transaction"},
 		{"a.ts", "-  if (!user) return\n", Full, "a check that is taken away"},
 		{"a.ts", "-  if (!user) return\n+\n+  if (!user) return\n", Lite, "a condition"},
 		{"a.py", "+    if count > 3:\n", Lite, "a condition"},

@@ -20,6 +20,7 @@ import (
 	"touchstone/agent/reviewer/hidden"
 	"touchstone/verdict"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/filekind"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -68,7 +69,7 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 		for _, p := range t.hidden() {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
 			written := p.Kind == hidden.Invisible || p.Kind == hidden.Bidirectional // right-to-left languages need these
-			if tests(t.Path) && (data(t.Path) || p.Kind == hidden.Quoted) || written && translation(t.Path) || t.minified(p.Line) ||
+			if filekind.Test(t.Path) && (data(t.Path) || p.Kind == hidden.Quoted) || written && translation(t.Path) || t.minified(p.Line) ||
 				t.character(p) || p.Kind == hidden.Lookalike && t.comment(p.Line) {
 				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 				continue
@@ -193,21 +194,11 @@ func (t Text) minified(line int) bool {
 	return len(t.line(line)) > longest
 }
 
-// comments are the beginnings of a comment line, with the endings of the files that use them.
-var comments = map[string][]string{
-	"//": strings.Fields(".c .cc .cpp .cs .cts .dart .go .h .hpp .java .js .jsx .kt .kts .mjs .mts .rs .scala .swift .ts .tsx"),
-	"#":  strings.Fields(".cfg .ex .exs .ps1 .py .rb .sh .toml .yaml .yml"),
-}
-
 // comment reports whether a line contains only a comment. A letter of another script in a comment is a slip
 // of the keyboard, and names nothing.
 func (t Text) comment(line int) bool {
-	for mark, endings := range comments {
-		if strings.HasPrefix(strings.TrimSpace(t.line(line)), mark) && slices.Contains(endings, strings.ToLower(path.Ext(t.Path))) {
-			return true
-		}
-	}
-	return false
+	mark := filekind.LineComment(t.Path)
+	return mark != "" && strings.HasPrefix(strings.TrimSpace(t.line(line)), mark)
 }
 
 var (
@@ -233,7 +224,7 @@ func (t Text) character(p hidden.Passage) bool {
 	about := location
 	if strings.EqualFold(path.Ext(t.Path), ".svg") {
 		about = glyph
-	} else if !tests(t.Path) {
+	} else if !filekind.Test(t.Path) {
 		return false
 	}
 	return !slices.ContainsFunc(hidden.Find(about.ReplaceAllString(line, "")), func(left hidden.Passage) bool { return left.Kind == p.Kind })
@@ -243,17 +234,6 @@ func (t Text) character(p hidden.Passage) bool {
 func (t Text) line(number int) string {
 	lines := strings.SplitN(t.Text, "\n", number+1)
 	return lines[min(number, len(lines))-1]
-}
-
-// tests reports whether a file is for tests, by its name.
-func tests(name string) bool {
-	base := strings.ToLower(path.Base(name))
-	return strings.Contains(base, "test") || strings.Contains(base, "spec") ||
-		slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool {
-			dir = strings.Trim(strings.ToLower(dir), "_")
-			dir = dir[strings.LastIndexByte(dir, '.')+1:] // as in Name.Tests
-			return slices.Contains([]string{"test", "tests", "testdata", "fixtures", "spec", "snapshots"}, dir)
-		})
 }
 
 // Added returns what a unified diff adds to one file: the file's name, and the added lines. Consecutive lines

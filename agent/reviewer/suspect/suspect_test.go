@@ -58,6 +58,8 @@ func TestLookSaysWhereAndWhat(t *testing.T) {
 			"The file holds hidden text (lookalike): if ⟦us\u0435r, which is not \"user\"⟧ == admin {", ""},
 		{suspect.Text{Form: suspect.Code, Path: "a_test.go", Text: "if name == \"us\u0435r\" {"}, "",
 			"The file holds hidden text (lookalike in a string): if name == \"⟦us\u0435r, which is not \"user\"⟧\" {"},
+		{suspect.Text{Form: suspect.Code, Path: "latest.go", Text: "if name == \"us\u0435r\" {"},
+			"The file holds hidden text (lookalike in a string): if name == \"⟦us\u0435r, which is not \"user\"⟧\" {", ""},
 		{suspect.Text{Form: suspect.Code, Path: "tests/models/urls.json", Text: "{\"a\u200bb\": 1}"}, "",
 			"The file holds hidden text (invisible): {\"a⟦U+200B⟧b\": 1}"},
 		{suspect.Text{Form: suspect.Code, Path: "docs/scripts/main.js", Text: "a\nx\u200by" + strings.Repeat(" ", 1000)}, "",
