@@ -9,6 +9,7 @@ import (
 )
 
 // locks are name patterns of files that a package manager writes, and that say which version of everything is used.
+// They are fewer than in worktree/filekind: a lock that is too large to read is passed over.
 var locks = strings.Fields("*.lock *.lockb *.lockfile package-lock.json npm-shrinkwrap.json pnpm-lock.yaml go.sum packages.lock.json " +
 	"Package.resolved")
 

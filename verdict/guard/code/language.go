@@ -155,7 +155,7 @@ func languageOf(name string) *language {
 }
 
 // testPaths match the names by which runners and people recognize test files. They decide whether tests are
-// gone, so data and helpers of tests do not count. To the guidelines they do: see guidelines/names.go.
+// gone, so data and helpers of tests do not count. To the guidelines they do: see worktree/filekind.
 var testPaths = []*regexp.Regexp{
 	regexp.MustCompile(`(?:^|[/._-])(?:__tests__|tests?|specs?|e2e|cy|it|conftest|fuzz)(?:[/._-]|$)`),
 	regexp.MustCompile(`(?:Tests?|Specs?|TestCase|IT)(?:\.\w+)?(?:/|\.\w+$)`),
