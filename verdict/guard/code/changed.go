@@ -83,7 +83,7 @@ func (x *examination) alter(p pair) {
 		return line
 	}
 	one.was, one.is = first(p.before, one.gone), first(p.after, one.fresh)
-	one.asserts = len(p.before.side.without(p.before.claims, p.after.claims)) > 0
+	one.asserts = len(p.before.side.without(p.before.assertions, p.after.assertions)) > 0
 	x.altered = append(x.altered, one)
 }
 

@@ -31,7 +31,7 @@ func (x *examination) compareTests() {
 	}
 	for _, p := range pairs {
 		if p.before.digest != p.after.digest && !x.passed(p.after) {
-			x.compareClaims(p)
+			x.compareAssertions(p)
 		}
 	}
 	x.compareMain()
@@ -136,8 +136,8 @@ func (x *examination) called(u *unit) bool {
 func (s *side) comments(u *unit) bool {
 	var first []string
 	named, asserts := false, false
-	if len(u.claims) > 0 {
-		first = u.side.wordsOf(u.claims[0])
+	if len(u.assertions) > 0 {
+		first = u.side.wordsOf(u.assertions[0])
 	} else if strings.Contains(u.name, " ") { // a title may be a sentence in any comment
 		return false
 	}
@@ -158,8 +158,8 @@ func (s *side) comments(u *unit) bool {
 }
 
 // wordsOf are the words and literals in the first line of an assertion, without those of its own variables.
-func (s *side) wordsOf(c claim) (all []string) {
-	for i := int(c.from); i < int(c.to) && s.line(i) == s.claimLine(c); i++ {
+func (s *side) wordsOf(c assertion) (all []string) {
+	for i := int(c.from); i < int(c.to) && s.line(i) == s.assertionLine(c); i++ {
 		if s.kindOf(i) != sign && !s.isLocal(i) {
 			all = append(all, contentOf(s.of(i)))
 		}

@@ -63,7 +63,7 @@ func pairUnits(before, after []*side) pairing {
 // checked returns the compared units: tests and the functions that they call.
 func (s *side) checked() (out []*unit) {
 	for _, u := range s.units {
-		if u.role == test || u.role == definition && (s.tests || len(u.claims) > 0) {
+		if u.role == test || u.role == definition && (s.tests || len(u.assertions) > 0) {
 			out = append(out, u)
 		}
 	}
@@ -172,7 +172,7 @@ func (p *pairing) twin(b *unit) bool {
 	return slices.ContainsFunc(b.side.units, func(u *unit) bool {
 		a := p.of[u]
 		return u != b && u.role == test && u.size > 3 && u.parent == b.parent && a != nil && a.digest == u.digest &&
-			(u.digest == b.digest || len(b.claims) > 0 && len(u.claims) >= len(b.claims) && b.saidBy(u))
+			(u.digest == b.digest || len(b.assertions) > 0 && len(u.assertions) >= len(b.assertions) && b.saidBy(u))
 	})
 }
 
@@ -191,7 +191,7 @@ func (u *unit) saidBy(other *unit) bool {
 }
 
 // says is the number of a unit's assertions and literals.
-func (u *unit) says() int { return len(u.claims) + u.literals }
+func (u *unit) says() int { return len(u.assertions) + u.literals }
 
 // wordSet is the set of words and literals of a unit, including the units within it. It distinguishes the
 // unit from others.

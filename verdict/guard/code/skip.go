@@ -185,7 +185,7 @@ func (s *side) mentions() map[string]bool {
 // endless reports whether a test asserts nothing and waits for ever: a program that people run as a test.
 func (u *unit) endless() bool {
 	words := u.wordSet()
-	return len(u.claims) == 0 && slices.ContainsFunc(forever, func(w string) bool { return words[w] })
+	return len(u.assertions) == 0 && slices.ContainsFunc(forever, func(w string) bool { return words[w] })
 }
 
 // forever are words of calls and values that wait for ever.
@@ -207,14 +207,14 @@ func (g gained) asksMore() bool {
 	})
 	masked, covered, spared := s.all(guard{from: from, to: to}), map[uint64]bool{}, map[uint64]bool{}
 	left := 0
-	for _, c := range g.after.claims {
+	for _, c := range g.after.assertions {
 		if from <= int(c.from) && int(c.from) < to {
 			covered[c.digest] = true
 		} else {
 			spared[c.digest], left = true, left+1
 		}
 	}
-	for _, c := range g.before.claims {
+	for _, c := range g.before.assertions {
 		around := g.before.side.conditionsAt(int(c.from), g.before.body)
 		switch {
 		case len(around) > 0 && equal.MatchString(around[0].text) &&
@@ -224,7 +224,7 @@ func (g gained) asksMore() bool {
 			return false
 		}
 	}
-	return left >= len(g.before.claims)
+	return left >= len(g.before.assertions)
 }
 
 // equal matches an "if" that compares two values. Negation makes of it the condition on which it does not hold.

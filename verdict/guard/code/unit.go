@@ -30,7 +30,7 @@ type unit struct {
 	parent         *unit
 	children       []*unit
 	marks          []mark
-	claims         []claim
+	assertions     []assertion
 	dropped        bool   // it belongs to the text of the unit around it
 	size           int    // the number of its own tokens
 	literals       int    // the number of its literals
@@ -170,7 +170,7 @@ func (s *side) describe() {
 			s.setUpMarks(u)
 		}
 		if u.role == test || u.role == definition && (s.tests || u.within(group)) {
-			s.claimsOf(u)
+			s.assertionsOf(u)
 		}
 	}
 }

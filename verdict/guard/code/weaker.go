@@ -10,20 +10,20 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// compareClaims compares the assertions of two versions of a test, or of a function that tests call. The head
+// compareAssertions compares the assertions of two versions of a test, or of a function that tests call. The head
 // must assert at least as much.
-func (x *examination) compareClaims(p pair) {
+func (x *examination) compareAssertions(p pair) {
 	b, a := p.before.side, p.after.side
 	say := func(rule, why string, old *side, oldLine int, now *side, newLine int) {
 		x.say(change.Evidence, change.Assertion, "assertion/"+rule, why, old, now, oldLine, newLine)
 	}
-	if len(p.before.claims) > 0 && len(p.after.claims) == 0 && x.emptied(p) {
+	if len(p.before.assertions) > 0 && len(p.after.assertions) == 0 && x.emptied(p) {
 		return
 	}
 	if p.after.role == definition && a.of(p.after.body) == "return" && b.of(p.before.body) != "return" && a.endsHere(p.after.body) {
 		say("helper-returns", "The helper "+p.after.name+" ends before it checks anything.", b, p.before.line(), a, p.after.line())
 	}
-	lost, added := b.without(p.before.claims, p.after.claims), a.without(p.after.claims, p.before.claims)
+	lost, added := b.without(p.before.assertions, p.after.assertions), a.without(p.after.assertions, p.before.assertions)
 	gone := 0 // the line of a removed assertion without a replacement
 	alone := len(lost) == 1 && len(added) == 1
 	for _, c := range lost {
@@ -42,25 +42,25 @@ func (x *examination) compareClaims(p pair) {
 		}
 		added = slices.Delete(added, i, i+1)
 	}
-	if line := b.lineText(gone); gone > 0 && len(p.after.claims) > 0 && p.after.notes(line) && !p.before.notes(line) {
+	if line := b.lineText(gone); gone > 0 && len(p.after.assertions) > 0 && p.after.notes(line) && !p.before.notes(line) {
 		x.say(change.Hold, change.Assertion, "assertion/commented-out", "An assertion is commented out.", b, nil, gone, 0)
-	} else if gone > 0 && len(p.after.claims) < len(p.before.claims) {
+	} else if gone > 0 && len(p.after.assertions) < len(p.before.assertions) {
 		say("fewer", "An assertion is gone.", b, gone, nil, 0)
 	}
 	if c, now := p.conditional(); now {
-		say("conditional", "The assertion is made under a condition only.", nil, 0, a, a.claimLine(c))
+		say("conditional", "The assertion is made under a condition only.", nil, 0, a, a.assertionLine(c))
 	}
 	x.comparePatience(p)
 }
 
 // conditional finds an assertion that is now made under a condition and was unconditional before.
-func (p pair) conditional() (claim, bool) {
-	some := func(u *unit, c claim) bool {
+func (p pair) conditional() (assertion, bool) {
+	some := func(u *unit, c assertion) bool {
 		on := u.side.conditionsAt(int(c.from), u.body)
 		return slices.ContainsFunc(on, func(one condition) bool { return !strings.HasPrefix(one.text, "else") })
 	}
 	everywhere, n := map[uint64]bool{}, 0
-	for _, c := range p.before.claims {
+	for _, c := range p.before.assertions {
 		if everywhere[c.digest] = !some(p.before, c); everywhere[c.digest] {
 			n++
 		}
@@ -68,8 +68,8 @@ func (p pair) conditional() (claim, bool) {
 	if p.after.side.lang.name == "Go" { // in Go the assertions themselves are conditions
 		n = 0
 	}
-	var last claim
-	for _, c := range p.after.claims {
+	var last assertion
+	for _, c := range p.after.assertions {
 		switch {
 		case !some(p.after, c):
 			n--
@@ -79,7 +79,7 @@ func (p pair) conditional() (claim, bool) {
 			last = c
 		}
 	}
-	return last, n > 0 && len(p.after.claims) >= len(p.before.claims) && last.to > 0
+	return last, n > 0 && len(p.after.assertions) >= len(p.before.assertions) && last.to > 0
 }
 
 // notes reports whether a text is in a comment within a unit.
@@ -135,11 +135,11 @@ func (x *examination) checks(name string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(x.pairs.after, func(u *unit) bool { return u.name == name && len(u.claims) > 0 })
+	return slices.ContainsFunc(x.pairs.after, func(u *unit) bool { return u.name == name && len(u.assertions) > 0 })
 }
 
 // without returns the readings of the assertions that are not in the other list.
-func (s *side) without(list, other []claim) (left []reading) {
+func (s *side) without(list, other []assertion) (left []reading) {
 	has := map[uint64]int{}
 	for _, c := range other {
 		has[c.digest]++
@@ -244,7 +244,7 @@ const longer = 1.25
 func (x *examination) comparePatience(p pair) {
 	had, has := patienceOf(p.before), patienceOf(p.after)
 	for why, n := range has.times {
-		if n > had.times[why] && (len(p.after.claims) <= len(p.before.claims) || strings.HasPrefix(why, "waits")) {
+		if n > had.times[why] && (len(p.after.assertions) <= len(p.before.assertions) || strings.HasPrefix(why, "waits")) {
 			x.say(change.Evidence, change.Assertion, "assertion/tolerates", "The test "+why+" where it did not.", nil, p.after.side, 0,
 				has.line[why])
 		}

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// claim is one assertion of a test: from the asserting word to the end of the statement. In Go it is the
+// assertion is one assertion of a test: from the asserting word to the end of the statement. In Go it is the
 // condition under which a test fails.
-type claim struct {
+type assertion struct {
 	from, to int32  // its tokens
 	op       string // the last function that it calls, or the operator that it compares with
 	digest   uint64 // of its tokens, independent of formatting
 }
 
 // reading is the meaning of an assertion. It is computed only for assertions that are compared, because it
-// takes many times the memory of a claim.
+// takes many times the memory of a assertion.
 type reading struct {
-	claim
+	assertion
 	line     int
 	strength int             // how few results pass, from 1 to 5, or unknown
 	norm     string          // its tokens, independent of formatting
@@ -32,8 +32,8 @@ type reading struct {
 // unknown is the strength of the tests' own functions: about the same as of a bound.
 const unknown = 0
 
-// assertion reports whether a function of this name asserts.
-func assertion(name string) bool {
+// isAssertion reports whether a function of this name asserts.
+func isAssertion(name string) bool {
 	if exactAssertions[name] {
 		return true
 	}
@@ -61,14 +61,14 @@ var (
 	neutral = set("not resolves rejects to be not_to poll and")
 )
 
-// maxClaims bounds the assertions of one test.
-const maxClaims = 1000
+// maxAssertions bounds the assertions of one test.
+const maxAssertions = 1000
 
-// claimsOf reads the assertions of a unit.
-func (s *side) claimsOf(u *unit) {
+// assertionsOf reads the assertions of a unit.
+func (s *side) assertionsOf(u *unit) {
 	past := 0
 	u.own(func(i int) {
-		if i < past || s.kindOf(i) != word || len(u.claims) >= maxClaims {
+		if i < past || s.kindOf(i) != word || len(u.assertions) >= maxAssertions {
 			return
 		}
 		from, to, op := 0, 0, ""
@@ -83,12 +83,12 @@ func (s *side) claimsOf(u *unit) {
 		}
 		if to > from {
 			past = to
-			c := claim{from: int32(from), to: int32(to), op: op}
+			c := assertion{from: int32(from), to: int32(to), op: op}
 			if said := s.read(c); !said.constant() {
 				h := fnv.New64a()
 				h.Write([]byte(said.norm))
 				c.digest = h.Sum64()
-				u.claims = append(u.claims, c)
+				u.assertions = append(u.assertions, c)
 			}
 		}
 	})
@@ -127,10 +127,10 @@ func (s *side) asserts(i int) bool {
 	case t == "assert" && (s.lang.python || next != "(" && next != "." && (s.lang.layout == ends || s.lang.name == "Java")):
 		return true
 	case s.lang.rust: // .expect("…") unwraps a value
-		return next == "!" && assertion(t)
+		return next == "!" && isAssertion(t)
 	case s.receives(i):
 		return true
-	case !assertion(t) || before == "def" || before == "fn" || next == ":" || next == "=" || next == "=>":
+	case !isAssertion(t) || before == "def" || before == "fn" || next == ":" || next == "=" || next == "=>":
 		return false
 	case s.lang.ruby && next == "do", (s.lang.name == "Kotlin" || s.lang.name == "Scala") && before != "." && strings.HasPrefix(t, "should"):
 		return true
@@ -173,13 +173,13 @@ func (s *side) statementEnd(i int) int {
 	return len(s.tokens)
 }
 
-// claimLine is the line where an assertion begins.
-func (s *side) claimLine(c claim) int { return s.line(int(c.from)) }
+// assertionLine is the line where an assertion begins.
+func (s *side) assertionLine(c assertion) int { return s.line(int(c.from)) }
 
 // read computes the meaning of an assertion.
-func (s *side) read(of claim) reading {
+func (s *side) read(of assertion) reading {
 	from, to := int(of.from), int(of.to)
-	c := reading{claim: of, line: s.claimLine(of), strength: strengths[of.op], norm: s.canonical(from, to), words: map[string]bool{}}
+	c := reading{assertion: of, line: s.assertionLine(of), strength: strengths[of.op], norm: s.canonical(from, to), words: map[string]bool{}}
 	locals, code := map[string]string{}, strings.Builder{}
 	for k := from; k < to; k++ {
 		if looseWords[s.of(k)] {
@@ -224,7 +224,7 @@ func (c reading) looser(than reading) bool {
 // allows reports whether an assertion says all that the other one says, and names a further result that it accepts or
 // gives its function an option that is off.
 func (c reading) allows(than reading) bool {
-	off := strings.HasSuffix(c.code, "= False ) ") && !strings.HasSuffix(than.code, "= False ) ") && c.op != "assert" && assertion(c.op)
+	off := strings.HasSuffix(c.code, "= False ) ") && !strings.HasSuffix(than.code, "= False ) ") && c.op != "assert" && isAssertion(c.op)
 	return (off || accepting[c.op] && c.op == than.op) && len(c.words) > len(than.words) && share(than.words, c.words) == 1
 }
 
@@ -333,7 +333,7 @@ func (c reading) constant() bool {
 		return false
 	}
 	for w := range c.words {
-		if isWordStart(w[0]) && !constants[w] && !strings.EqualFold(w, c.op) && !neutral[w] && !assertion(w) && !receivers[w] {
+		if isWordStart(w[0]) && !constants[w] && !strings.EqualFold(w, c.op) && !neutral[w] && !isAssertion(w) && !receivers[w] {
 			return false
 		}
 	}
