@@ -7,37 +7,101 @@ import (
 	"strings"
 )
 
-// skipCalls are calls within a test that end it as skipped or let it fail: the function's name, with the
-// possible receivers; "*" is any receiver.
-var skipCalls = map[string]map[string]string{
-	"Go": {"Skip": "*", "Skipf": "*", "SkipNow": "*", "Goexit": "runtime"},
-	"JavaScript": {"skip": "test it t ctx context this describe testInfo suite", "fixme": "test it testInfo", "fail": "test it", "todo": "t",
-		"pending": "", "retries": "this"},
-	"Python": {"skip": "pytest", "xfail": "pytest", "importorskip": "pytest", "skipTest": "self", "SkipTest": "*",
-		"applymarker": "request", "add_marker": "node"},
-	"Ruby": {"skip": "", "pending": "", "omit": "", "omit_if": "", "omit_unless": "", "pend": ""},
-	"C#": {"Ignore": "Assert", "Inconclusive": "Assert", "Skip": "Assert", "SkipWhen": "Assert", "SkipUnless": "Assert",
-		"That": "Assume"},
-	"Java": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*", "assumingThat": "*", "assumeNoException": "*",
-		"assumeNotNull": "*", "abort": "*"},
-	"Kotlin": {"assumeTrue": "*", "assumeFalse": "*", "assumeThat": "*", "abort": "Assumptions"},
-	"Swift":  {"XCTSkip": "*", "XCTSkipIf": "*", "XCTSkipUnless": "*", "XCTExpectFailure": "*", "withKnownIssue": "*"},
-	"PHP": {"markTestSkipped": "*", "markTestIncomplete": "*", "markTestSkippedIf": "*", "markTestSkippedUnless": "*",
-		"skip": "Environment $scenario", "incomplete": "$scenario"},
-	"C": {"GTEST_SKIP": "*", "SKIP": "", "RETURN_SKIP": "", "QSKIP": "", "QEXPECT_FAIL": "", "cl_skip": "", "skip": "", "skipping": "",
-		"g_test_skip": "", "g_test_incomplete": "", "TEST_IGNORE": "", "TEST_IGNORE_MESSAGE": "", "TEST_SKIP": "", "CTEST_SKIP": "",
-		"ksft_exit_skip": "", "ksft_test_result_skip": "", "test_skip": "", "test__skip": ""},
-	"Scala": {"cancel": "", "pending": "", "pendingUntilFixed": "", "assume": "", "skipped": ""},
-	"Dart":  {"markTestSkipped": "*"},
-	"shell": {"skip": "", "requires": ""}, "PowerShell": {"Set-ItResult": "*"},
+// bodyForm is a call within a test that ends it as skipped or expects its failure, as a row of a table.
+type bodyForm struct {
+	effect effect // "" if it is that of the mark of pytest in the call's arguments
+	words  string // the functions; "*" is any
+	of     string // their possible receivers: "*" is any or none, "*Test" any that ends so, "" none
+	// cond is the mark's condition, given the condition that the call is under. A nil one is that condition.
+	cond func(u *unit, i int, around string) string
 }
 
-// failing are the calls that expect a failure, asking the calls whose argument is a condition.
-var (
-	failing = set("xfail fail XCTExpectFailure withKnownIssue pendingUntilFixed QEXPECT_FAIL")
-	asking  = set("omit_if omit_unless assumeTrue assumeFalse assumeThat assumingThat XCTSkipIf XCTSkipUnless If IfNot assume That " +
-		"importorskip requires SkipWhen SkipUnless markTestSkippedIf markTestSkippedUnless")
-)
+func (f bodyForm) named() string { return f.words }
+
+// bodyForms are those calls by language.
+var bodyForms = byWord(map[string][]bodyForm{
+	"Go": {
+		{skips, "Skip Skipf SkipNow", "*", inClosure},
+		{skips, "Goexit", "runtime", inClosure}, // the test ends as passed: https://pkg.go.dev/runtime#Goexit
+	},
+	"JavaScript": {
+		{skips, "skip", "test it t ctx context this describe testInfo suite *Test", value},
+		{skips, "fixme", "test it testInfo *Test", value}, // Playwright
+		{fails, "fail", "test it *Test", value},           // Playwright. Jasmine's own fail has no receiver, and fails the test
+		{skips, "todo", "t *Test", value},                 // node:test
+		{skips, "pending", "", value},                     // Jasmine
+		{retry, "retries", "this *Test", nil},             // Mocha and Cypress. The argument is a number
+	},
+	"Python": {
+		{skips, "skip", "pytest", nil},
+		{fails, "xfail", "pytest", nil},
+		{skips, "importorskip", "pytest", asked},
+		{skips, "skipTest", "self", nil},
+		{skips, "SkipTest", "*", nil},
+		{"", "applymarker", "request", nil},
+		{"", "add_marker", "node", nil},
+	},
+	"Ruby": {
+		{skips, "skip pending omit pend", "", nil}, // Minitest, RSpec and test-unit
+		{skips, "omit_if omit_unless", "", asked},
+	},
+	"C#": {
+		{skips, "Ignore Inconclusive Skip", "Assert", nil},
+		{skips, "SkipWhen SkipUnless", "Assert", asked},
+		{skips, "That", "Assume", asked},
+		{skips, "*", "Skip", skipClass}, // Skip.If(…) of Xunit.SkippableFact, Skip.When(…) of TUnit
+	},
+	"Java": {
+		{skips, "assumeTrue assumeFalse assumeThat assumingThat", "*", asked},
+		{skips, "assumeNoException assumeNotNull abort", "*", nil},
+	},
+	"Kotlin": {
+		{skips, "assumeTrue assumeFalse assumeThat", "*", asked},
+		{skips, "abort", "Assumptions", nil}, // many other functions of Kotlin are named so
+	},
+	"Swift": {
+		{skips, "XCTSkip", "*", nil},
+		{skips, "XCTSkipIf XCTSkipUnless", "*", asked},
+		{fails, "XCTExpectFailure", "*", nil},
+		{fails, "withKnownIssue", "*", whenBlock},
+	},
+	"PHP": {
+		{skips, "markTestSkipped markTestIncomplete", "*", nil},
+		{skips, "markTestSkippedIf markTestSkippedUnless", "*", asked},
+		{skips, "skip", "Environment $scenario", nil}, // Nette Tester and Codeception
+		{skips, "incomplete", "$scenario", nil},
+	},
+	"C": {
+		{skips, "GTEST_SKIP", "*", nil},
+		{skips, "QSKIP", "", nil}, // Qt
+		{fails, "QEXPECT_FAIL", "", nil},
+		{skips, "SKIP RETURN_SKIP skip skipping test_skip test__skip cl_skip CTEST_SKIP", "", nil},
+		{skips, "g_test_skip g_test_incomplete TEST_IGNORE TEST_IGNORE_MESSAGE TEST_SKIP", "", nil}, // GLib, Unity
+		{skips, "ksft_exit_skip ksft_test_result_skip", "", nil},                                    // Linux
+	},
+	"Scala": {
+		{skips, "cancel pending skipped", "", nil},
+		{skips, "assume", "", asked},
+		{fails, "pendingUntilFixed", "", nil},
+	},
+	"Dart": {{skips, "markTestSkipped", "*", nil}},
+	"shell": {
+		{skips, "skip", "", nil},
+		{skips, "requires", "", asked},
+	},
+	"PowerShell": {{skips, "Set-ItResult", "*", nil}},
+})
+
+// failing are the functions among them that expect a failure.
+var failing = func() map[string]bool {
+	out := map[string]bool{}
+	for _, words := range bodyForms {
+		for w, rows := range words {
+			out[w] = out[w] || rows[0].effect == fails
+		}
+	}
+	return out
+}()
 
 // skipReasons follow "skip" in the name of a function that skips the test which calls it.
 var skipReasons = []string{"If", "Unless", "_if", "_unless", "Without", "_without", "On", "_on", "Test", "_test", "Long", "Flaky"}
@@ -45,7 +109,7 @@ var skipReasons = []string{"If", "Unless", "_if", "_unless", "Without", "_withou
 // bodyMarks reads what a function does in its body to skip or end a test.
 func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 	skipped := map[int32]bool{} // the blocks that skip the test: a return there belongs to that
-	names, add := skipCalls[s.lang.name], func(e effect, cond string, i int) {
+	add := func(e effect, cond string, i int) {
 		skipped[s.outer[i]] = skipped[s.outer[i]] || e == skips
 		if start := s.receiverOf(i); cond == "" && s.of(start-1) == ")" && s.tokens[start-1].mate > 0 &&
 			s.of(int(s.tokens[start-1].mate)-1) == "if" {
@@ -60,55 +124,20 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 		if open := u.enclosed(i); open > 0 {
 			add(leaves, "unless "+s.plain(i+1, open), i)
 		}
-		t, args := s.of(i), i+2
-		receivers, known := names[t]
+		t, around := s.of(i), func() string { return s.under(i, u.body) }
+		f, known := s.bodyForm(i)
 		switch {
-		case known && s.receiver(i, receivers) && (s.calls(i) || s.commands[i] || s.lang.python || s.lang.dashes ||
-			s.lang.name == "Scala" && s.endsHere(i)):
-			e, cond := skips, ""
-			if around := s.conditionsAt(i, u.body); len(around) > 0 {
-				cond = around[0].text
+		case known:
+			cond := around()
+			if f.cond != nil {
+				cond = f.cond(u, i, cond)
 			}
-			if cond == "" && s.inClosure(i, u.body) {
-				cond = "func" // it skips only when the closure is called
+			if e := cmp.Or(f.effect, pytestMarks[pytestMark.FindString(s.arguments(i+1))]); e != "" {
+				add(e, cond, i)
 			}
-			switch marker := markers.FindString(s.arguments(i + 1)); {
-			case failing[t]:
-				e = fails
-			case t == "retries":
-				e = retry
-			case t != "applymarker" && t != "add_marker":
-			case marker == "":
-				return
-			case marker == "xfail":
-				e = fails
-			}
-			if when := s.when(i); when != "" {
-				cond = when
-			}
-			if asking[t] && s.of(i+1) == "(" {
-				cond = t + " " + s.arguments(i+1)
-			} else if asking[t] && s.lang.shell {
-				cond = s.lineOf(i)
-			} else if s.lang.name == "JavaScript" && e != retry && s.kindOf(args) != text && s.of(args) != ")" {
-				cond = s.arguments(i + 1)
-			}
-			add(e, cond, i)
-		case s.lang.name == "C#" && s.of(i-1) == "." && s.of(i-2) == "Skip" && s.of(i+1) == "(":
-			cond := t + " " + s.arguments(i+1)
-			if around := s.conditionsAt(i, u.body); len(around) > 0 {
-				cond = around[0].text
-			} else if t == "Inconclusive" {
-				cond = ""
-			}
-			add(skips, cond, i)
 		case t == "throw" || t == "raise":
 			if s.throwsSkip(i) {
-				cond := ""
-				if around := s.conditionsAt(i, u.body); len(around) > 0 {
-					cond = around[0].text
-				}
-				add(skips, cond, i)
+				add(skips, around(), i)
 			}
 		case s.skipHelper(i), s.skippers[t] && (s.of(i+1) == "(" || s.commands[i]) && i >= u.body:
 			cond := t
@@ -130,6 +159,73 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 	})
 }
 
+// bodyForm is the row of a word that calls one of the listed functions.
+func (s *side) bodyForm(i int) (f bodyForm, is bool) {
+	table := bodyForms[s.lang.name]
+	rows := table[s.of(i)]
+	if s.of(i+1) == "(" {
+		rows = slices.Concat(rows, table[""])
+	}
+	for _, f := range rows {
+		if s.receiver(i, f.of) && (s.calls(i) || s.commands[i] || s.lang.bare != nil && s.lang.bare(s, i)) {
+			return f, true
+		}
+	}
+	return f, false
+}
+
+// The conditions of such calls.
+
+// asked is the condition of a call that asks for one, with the call's name: it tells whether the condition is negated.
+func asked(u *unit, i int, around string) string {
+	switch s := u.side; {
+	case s.of(i+1) == "(":
+		return s.of(i) + " " + s.arguments(i+1)
+	case s.lang.shell:
+		return s.lineOf(i)
+	}
+	return around
+}
+
+// skipClass is the condition of a method of the class Skip. The name of one without a condition says so.
+func skipClass(u *unit, i int, around string) string {
+	if around == "" && u.side.of(i) != "Inconclusive" {
+		return asked(u, i, around)
+	}
+	return around
+}
+
+// value is the first argument as the condition, if it is no text: a text is the reason.
+func value(u *unit, i int, around string) string {
+	if s := u.side; s.kindOf(i+2) != text && s.of(i+2) != ")" {
+		return s.arguments(i + 1)
+	}
+	return around
+}
+
+// inClosure is "func" for a call in a function that is defined within the test for a later call: only then it skips.
+func inClosure(u *unit, i int, around string) string {
+	if around == "" && u.side.closed(i, u.body) {
+		return "func"
+	}
+	return around
+}
+
+// whenBlock is the condition of a known issue in Swift: withKnownIssue { … } when: { … }.
+func whenBlock(u *unit, i int, around string) string {
+	s, open := u.side, i+1
+	if s.of(open) == "(" && s.tokens[open].mate > 0 {
+		open = int(s.tokens[open].mate) + 1
+	}
+	if s.of(open) != "{" || s.tokens[open].mate < 0 {
+		return around
+	}
+	if n := int(s.tokens[open].mate) + 1; s.of(n) == "when" && s.of(n+2) == "{" {
+		return "when " + s.arguments(n+2)
+	}
+	return around
+}
+
 // enclosed is the brace of a block that depends on the system and has all statements of a test, if a token begins it; 0 if
 // not, and for a block that skips.
 func (u *unit) enclosed(i int) int {
@@ -142,8 +238,7 @@ func (u *unit) enclosed(i int) int {
 		case mate < open:
 		case s.of(open) == "{":
 			skips := slices.ContainsFunc(s.tokens[open:mate], func(t token) bool {
-				_, is := skipCalls[s.lang.name][s.text[t.from:t.to]]
-				return is
+				return bodyForms[s.lang.name][s.text[t.from:t.to]] != nil
 			})
 			if skips || mate+2 < u.to || !matchesAny(platform, s.plain(i, open)) {
 				return 0
@@ -156,24 +251,10 @@ func (u *unit) enclosed(i int) int {
 	return 0
 }
 
-// when is the condition of a known issue in Swift: withKnownIssue { … } when: { … }.
-func (s *side) when(i int) string {
-	open := i + 1
-	if s.of(open) == "(" && s.tokens[open].mate > 0 {
-		open = int(s.tokens[open].mate) + 1
-	}
-	if s.of(i) != "withKnownIssue" || s.of(open) != "{" || s.tokens[open].mate < 0 {
-		return ""
-	}
-	if n := int(s.tokens[open].mate) + 1; s.of(n) == "when" && s.of(n+2) == "{" {
-		return "when " + s.arguments(n+2)
-	}
-	return ""
-}
-
 var (
-	// markers matches a mark of pytest that a test puts on itself.
-	markers = regexp.MustCompile(`skip|xfail`)
+	// pytestMark matches a mark of pytest that a test puts on itself: request.applymarker(pytest.mark.xfail).
+	pytestMark  = regexp.MustCompile(`skip|xfail`)
+	pytestMarks = map[string]effect{"skip": skips, "xfail": fails}
 	// skippedBy match the names of exceptions with which a test ends as skipped.
 	skippedBy = []*regexp.Regexp{
 		regexp.MustCompile(`(?i)^(?:test)?skip(?:ped|ping)?(?:test)?(?:exception|error)?$`),
@@ -249,8 +330,10 @@ func (s *side) receiver(i int, listed string) bool {
 	if listed == "" {
 		return !dotted && s.of(i-1) != "def" && s.of(i+1) != ":" && s.of(i+1) != "="
 	}
-	of := s.of(i - 2)
-	return dotted && (slices.Contains(strings.Fields(listed), of) || s.lang.name == "JavaScript" && strings.HasSuffix(of, "Test"))
+	return dotted && slices.ContainsFunc(strings.Fields(listed), func(r string) bool {
+		end, any := strings.CutPrefix(r, "*")
+		return r == s.of(i-2) || any && strings.HasSuffix(s.of(i-2), end)
+	})
 }
 
 // condition is a condition for the code after it to run.
@@ -264,6 +347,14 @@ var conditional = set("if elif elseif else unless except rescue catch case guard
 
 // joining are the words and signs that can begin a further line of a condition, or end one.
 var joining = set("where && || ,")
+
+// under is the innermost condition around a token that begins at the token from or after it; "" for none.
+func (s *side) under(i, from int) string {
+	if all := s.conditionsAt(i, from); len(all) > 0 {
+		return all[0].text
+	}
+	return ""
+}
 
 // conditionsAt returns the conditions around a token, innermost first, that begin at the token from or after
 // it.

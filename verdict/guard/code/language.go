@@ -46,7 +46,9 @@ type language struct {
 	calls    map[string]bool // functions that make a test when called with a title
 	groups   map[string]bool // functions that make a group of tests
 	macros   map[string]bool // macros that define a test: TEST(Suite, Name)
-	infix    map[string]role // words between the title of a test, or of a group, and its body
+	// bare reports whether a word that ends a test does so without brackets; nil if it never does.
+	bare  func(s *side, i int) bool
+	infix map[string]role // words between the title of a test, or of a group, and its body
 }
 
 var (
@@ -61,6 +63,8 @@ var (
 	slashes    = []string{"//"}
 	hash       = []string{"#"}
 )
+
+func always(*side, int) bool { return true }
 
 // with returns a string quote with embedded code, which the given text begins.
 func (q quote) with(code string) quote {
@@ -97,7 +101,7 @@ var languages = func() map[string]*language {
 				rawTripled, {open: `$"`, close: `"`, code: "{"}, double, single}},
 		{name: "Rust rs", line: slashes, block: "/*", nested: true, rust: true, prefixes: []string{"b", "c", "r", "br", "cr"},
 			quotes: []quote{long}, tests: annotated},
-		{name: "Python py pyi", layout: indent, line: hash, python: true, newlines: true, tests: named("test"),
+		{name: "Python py pyi", layout: indent, line: hash, python: true, newlines: true, tests: named("test"), bare: always,
 			prefixes: strings.Fields("r b u f t br rb fr rf tr rt"), quotes: []quote{tripled, tripled1, double, single}},
 		{name: "Ruby rb rake", layout: ends, line: hash, ruby: true, newlines: true, heredoc: "<<", regexps: true, tests: named("test_"),
 			quotes: []quote{long.with("#{"), long1, {open: "`", close: "`"}},
@@ -117,7 +121,7 @@ var languages = func() map[string]*language {
 			macros: set("TEST TEST_F TEST_P TYPED_TEST TEST_CASE TEMPLATE_TEST_CASE TEST_CASE_METHOD TEST_CASE_FIXTURE SCENARIO " +
 				"TEST_CASE_TEMPLATE TEST_METHOD DEFINE_TEST IGNORE_TEST UTEST UTEST_F CTEST CTEST2 CO_TEST CO_TEST_F CO_TEST_P BOOST_DATA_TEST_CASE " +
 				"BOOST_AUTO_TEST_CASE BOOST_FIXTURE_TEST_CASE SECTION SUBCASE TEST_IMPL START_TEST")},
-		{name: "Scala scala sc", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated,
+		{name: "Scala scala sc", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated, bare: (*side).endsHere,
 			prefixes: strings.Fields("s f raw"), quotes: []quote{rawTripled, double, single},
 			calls: set("test it ignore property"), groups: set("describe"),
 			infix: map[string]role{"in": test, "ignore": test, "should": group, "must": group, "can": group, "when": group}},
@@ -128,7 +132,7 @@ var languages = func() map[string]*language {
 			quotes: []quote{tripled.with("#{"), tripled1, long.with("#{"), single}},
 		{name: "shell sh bash bats", line: hash, newlines: true, shell: true, heredoc: "<<",
 			quotes: []quote{{open: `$'`, close: `'`, lines: true}, long, {open: `'`, close: `'`, raw: true, lines: true}}},
-		{name: "PowerShell tests.ps1", line: hash, block: "<#", newlines: true, dollar: true, dashes: true,
+		{name: "PowerShell tests.ps1", line: hash, block: "<#", newlines: true, dollar: true, dashes: true, bare: always,
 			quotes: []quote{{open: `@"`, close: "\n\"@", raw: true, lines: true}, {open: `@'`, close: "\n'@", raw: true, lines: true},
 				{open: `"`, close: `"`, raw: true, doubled: true, lines: true, code: "$("},
 				{open: `'`, close: `'`, raw: true, doubled: true, lines: true}},
