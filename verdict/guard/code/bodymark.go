@@ -205,8 +205,16 @@ func value(u *unit, i int, around string) string {
 
 // inClosure is "func" for a call in a function that is defined within the test for a later call: only then it skips.
 func inClosure(u *unit, i int, around string) string {
-	if around == "" && u.side.closed(i, u.body) {
-		return "func"
+	s := u.side
+	for open := int(s.outer[i]); around == "" && open >= u.body; open = int(s.outer[open]) {
+		for n := open - 1; n > u.body && s.of(n) != ";" && s.of(n) != "{" && (s.of(n) != "}" || s.of(n-1) == "{"); n-- {
+			if s.of(n) == "func" && s.of(n-1) == ":=" {
+				return "func"
+			}
+			if mate := int(s.tokens[n].mate); mate >= 0 && mate < n {
+				n = mate
+			}
+		}
 	}
 	return around
 }
@@ -217,11 +225,11 @@ func whenBlock(u *unit, i int, around string) string {
 	if s.of(open) == "(" && s.tokens[open].mate > 0 {
 		open = int(s.tokens[open].mate) + 1
 	}
-	if s.of(open) != "{" || s.tokens[open].mate < 0 {
+	if s.of(open) != "{" || s.tokens[open].mate < 0 || s.of(int(s.tokens[open].mate)+1) != "when" {
 		return around
 	}
-	if n := int(s.tokens[open].mate) + 1; s.of(n) == "when" && s.of(n+2) == "{" {
-		return "when " + s.arguments(n+2)
+	if n := int(s.tokens[open].mate) + 3; s.of(n) == "{" {
+		return "when " + s.arguments(n)
 	}
 	return around
 }
@@ -229,7 +237,7 @@ func whenBlock(u *unit, i int, around string) string {
 // enclosed is the brace of a block that depends on the system and has all statements of a test, if a token begins it; 0 if
 // not, and for a block that skips.
 func (u *unit) enclosed(i int) int {
-	s := u.side
+	s, forms := u.side, bodyForms[u.side.lang.name]
 	if s.lang.layout != braces || u.role != test || s.of(i) != "if" || i != u.start() {
 		return 0
 	}
@@ -237,9 +245,7 @@ func (u *unit) enclosed(i int) int {
 		switch mate := int(s.tokens[open].mate); {
 		case mate < open:
 		case s.of(open) == "{":
-			skips := slices.ContainsFunc(s.tokens[open:mate], func(t token) bool {
-				return bodyForms[s.lang.name][s.text[t.from:t.to]] != nil
-			})
+			skips := slices.ContainsFunc(s.tokens[open:mate], func(t token) bool { return forms[s.text[t.from:t.to]] != nil })
 			if skips || mate+2 < u.to || !matchesAny(platform, s.plain(i, open)) {
 				return 0
 			}

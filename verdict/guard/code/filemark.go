@@ -7,79 +7,92 @@ import (
 	"strings"
 )
 
+// fileForms are the words outside of the heads of tests that mark all tests of a file, or those of a unit.
+var fileForms = byWord(map[string][]form{
+	"Python": {
+		{words: "pytestmark", when: unindented, read: (*side).moduleMarks},
+		{words: "*", when: uncollected, effect: skips, cond: (*side).lineOf},
+		{words: "add_marker", when: ofSkip, effect: skips, cond: (*side).lineOf}, // a hook of conftest.py adds it to any test
+		{words: "allow_module_level", effect: skips, cond: around},               // pytest.skip outside of a test needs this option
+		{words: "__test__", after: "= False", effect: skips, unit: true},
+		{words: "skip", after: "=", when: inTests, read: (*side).trialMark},
+	},
+	"JavaScript": {
+		// Playwright: test.skip(condition, "…"). With a title first it is a test.
+		{words: "skip fixme", after: "(", when: untitled, effect: skips, cond: callArguments, unit: true},
+		{words: "retries", after: ":", when: configured, effect: retry}, // test.describe.configure({ retries: 2 })
+		{words: "retryTimes", before: "jest .", effect: retry},
+	},
+	"Rust": {{words: "cfg", before: "! _", after: "(", effect: skips, cond: callArguments}}, // #![cfg(…)] is of the whole file
+	"Elixir": {
+		{words: "moduletag", after: "skip", effect: skips},
+		{words: "moduletag", after: "_ skip", effect: skips}, // the symbol
+		{words: "moduletag", effect: tag, cond: (*side).lineOf},
+		{words: "tag describetag", before: "@", read: (*side).tagUnit},
+		{words: "exclude", when: inHelper, effect: skips, cond: (*side).lineOf}, // ExUnit.configure(exclude: …) in test_helper.exs
+	},
+	"Scala": {{words: "skipAll skipAllIf", when: begins, effect: skips, cond: skipAll}}, // specs2
+	"Ruby": {
+		{words: "filter_run_excluding", effect: skips, cond: (*side).lineOf}, // RSpec.configure
+		{words: "default_retry_count", effect: retry},                        // rspec-retry
+	},
+	"Kotlin": {{words: "*", before: "file :", when: disabling, effect: skips}}, // @file:Ignore
+	"Dart": { // an annotation of package:test outside of all brackets is of the library
+		{words: "Skip", before: "@", after: "(", when: outside, effect: skips},
+		{words: "Retry", before: "@", after: "(", when: outside, effect: retry},
+		{words: "TestOn", before: "@", after: "(", when: outside, effect: skips, cond: annotationText},
+		{words: "OnPlatform", before: "@", after: "(", when: skipsSome, effect: skips, cond: annotationText},
+	},
+})
+
+// What the tokens around a word do not tell.
+var (
+	unindented  = func(s *side, i int) bool { return s.tokens[i].column == 0 }
+	uncollected = func(s *side, i int) bool { return unindented(s, i) && strings.HasPrefix(s.of(i), "collect_ignore") }
+	ofSkip      = func(s *side, i int) bool { return strings.Contains(s.lineOf(i), "skip") }
+	inTests     = func(s *side, i int) bool { return s.tests }
+	untitled    = func(s *side, i int) bool { return s.of(i-1) == "." && s.lang.calls[s.of(i-2)] && s.kindOf(i+2) != text }
+	configured  = func(s *side, i int) bool { return s.outer[i] > 1 && s.of(int(s.outer[i])-2) == "configure" }
+	inHelper    = func(s *side, i int) bool { return strings.HasSuffix(s.path, "_helper.exs") }
+	begins      = func(s *side, i int) bool { return s.tokens[i].first }
+	disabling   = func(s *side, i int) bool { return annotations[strings.ToLower(s.of(i))] == skips }
+	outside     = func(s *side, i int) bool { return s.outer[i] < 0 }
+	skipsSome   = func(s *side, i int) bool { return outside(s, i) && strings.Contains(annotationText(s, i), "Skip (") }
+)
+
+// The conditions of marks.
+var (
+	around         = func(s *side, i int) string { return s.under(i, 0) }
+	callArguments  = func(s *side, i int) string { return s.arguments(i + 1) }
+	annotationText = func(s *side, i int) string { return s.plain(i, int(s.tokens[i+1].mate)) }
+	skipAll        = func(s *side, i int) string { return strings.TrimPrefix(s.lineOf(i), "skipAll") }
+)
+
 // markFile reads the marks that apply to all tests of a file, and the marks that are outside a test's head.
 func (s *side) markFile() {
-	if on := systems(s.path, []byte(s.text)); s.lang.name == "Go" && on != allSystems {
-		s.marks = append(s.marks, mark{built, strconv.Itoa(int(on)), 1})
-	}
-	if s.lang.name == "PHP" {
+	switch s.lang.name {
+	case "Go":
+		if on := systems(s.path, []byte(s.text)); on != allSystems {
+			s.marks = append(s.marks, mark{built, strconv.Itoa(int(on)), 1})
+		}
+	case "PHP":
 		s.required()
 	}
-	for i, t := range s.tokens {
-		if t.kind != word {
+	for i := range s.tokens {
+		if s.kindOf(i) != word {
 			continue
 		}
-		name, cond, e := s.of(i), "", skips
-		switch {
-		case s.lang.python && name == "pytestmark" && t.column == 0:
-			s.moduleMarks(i)
-			continue
-		case s.lang.python && strings.HasPrefix(name, "collect_ignore") && t.column == 0,
-			s.lang.python && name == "add_marker" && strings.Contains(s.lineOf(i), "skip"):
-			cond = s.lineOf(i)
-		case s.lang.python && name == "allow_module_level":
-			if around := s.conditionsAt(i, 0); len(around) > 0 {
-				cond = around[0].text
+		switch f := s.formOf(fileForms, i); {
+		case f == nil:
+		case f.read != nil:
+			f.read(s, i)
+		case !f.unit || s.unitAt(i) == nil:
+			s.add(&s.marks, f.effect, f.condition(s, i), i)
+		default: // a test would have it in its head or body
+			if u := s.unitAt(i); u.role == group || u.inherits() {
+				s.add(&u.marks, f.effect, f.condition(s, i), i)
 			}
-		case s.lang.python && name == "__test__" && s.of(i+1) == "=" && s.of(i+2) == "False",
-			s.lang.name == "JavaScript" && (name == "skip" || name == "fixme") && s.of(i-1) == "." && s.lang.calls[s.of(i-2)] &&
-				s.of(i+1) == "(" && s.kindOf(i+2) != text: // Playwright: test.skip(condition, "…")
-			if s.lang.name == "JavaScript" {
-				cond = s.arguments(i + 1)
-			}
-			if u := s.unitAt(i); u == nil {
-				s.add(&s.marks, skips, cond, i)
-			} else if u.role == group || u.inherits() {
-				s.add(&u.marks, skips, cond, i)
-			}
-			continue
-		case s.lang.rust && name == "cfg" && s.of(i-2) == "!" && s.of(i+1) == "(":
-			cond = s.arguments(i + 1)
-		case s.lang.name == "Elixir" && name == "moduletag":
-			if s.of(i+1) != "skip" && s.of(i+2) != "skip" {
-				e, cond = tag, s.lineOf(i)
-			}
-		case s.lang.name == "Scala" && (name == "skipAll" || name == "skipAllIf") && s.tokens[i].first:
-			cond = strings.TrimPrefix(s.lineOf(i), "skipAll")
-		case s.lang.ruby && name == "filter_run_excluding", strings.HasSuffix(s.path, "_helper.exs") && name == "exclude":
-			cond = s.lineOf(i)
-		case s.lang.ruby && name == "default_retry_count":
-			e = retry
-		case s.lang.python && name == "skip" && s.of(i+1) == "=" && s.tests: // of Twisted's trial
-			s.trialMark(i)
-			continue
-		case s.lang.name == "JavaScript" && name == "retries" && s.of(i+1) == ":" && s.outer[i] > 1 && s.of(int(s.outer[i])-2) == "configure":
-			e = retry
-		case s.lang.name == "Kotlin" && s.of(i-1) == ":" && s.of(i-2) == "file" && annotations[strings.ToLower(name)] == skips:
-		case s.lang.name == "Dart" && s.of(i-1) == "@" && s.outer[i] < 0 && s.of(i+1) == "(":
-			cond = s.plain(i, int(s.tokens[i+1].mate))
-			switch {
-			case name == "Skip":
-				cond = ""
-			case name == "Retry":
-				e, cond = retry, ""
-			case name != "TestOn" && (name != "OnPlatform" || !strings.Contains(cond, "Skip (")):
-				continue
-			}
-		case s.lang.name == "JavaScript" && name == "retryTimes" && s.of(i-1) == "." && s.of(i-2) == "jest":
-			e = retry
-		case s.lang.name == "Elixir" && (name == "tag" || name == "describetag") && s.of(i-1) == "@":
-			s.tagUnit(i)
-			continue
-		default:
-			continue
 		}
-		s.add(&s.marks, e, cond, i)
 	}
 }
 

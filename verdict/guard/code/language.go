@@ -46,6 +46,10 @@ type language struct {
 	calls    map[string]bool // functions that make a test when called with a title
 	groups   map[string]bool // functions that make a group of tests
 	macros   map[string]bool // macros that define a test: TEST(Suite, Name)
+	// off match names of tests that keep them from running or failing, behind are words after a test and what they do to it.
+	off    []*regexp.Regexp
+	behind map[string]effect
+	junit  bool // JUnit runs its tests
 	// bare reports whether a word that ends a test does so without brackets; nil if it never does.
 	bare  func(s *side, i int) bool
 	infix map[string]role // words between the title of a test, or of a group, and its body
@@ -91,11 +95,12 @@ var languages = func() map[string]*language {
 			calls:  set("It Specify FIt FSpecify PIt PSpecify XIt XSpecify"),
 			groups: set("Describe Context When FDescribe FContext FWhen PDescribe PContext PWhen XDescribe XContext XWhen"),
 			quotes: []quote{double, single, {open: "`", close: "`", raw: true, lines: true}}},
-		{name: "Java java groovy", line: slashes, block: "/*", cstyle: true, tests: annotated,
+		{name: "Java java groovy", line: slashes, block: "/*", cstyle: true, junit: true, tests: annotated,
 			quotes: []quote{tripled, tripled1, double, single}},
 		{name: "Kotlin kt kts", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated,
-			quotes: []quote{rawTripled.with("${"), double.with("${"), single},
-			calls:  set("test it should expect xtest xit xshould xexpect"), groups: set("describe context xdescribe xcontext")},
+			quotes: []quote{rawTripled.with("${"), double.with("${"), single}, junit: true,
+			off:   []*regexp.Regexp{regexp.MustCompile(`^!`)}, // Kotest's bang
+			calls: set("test it should expect xtest xit xshould xexpect"), groups: set("describe context xdescribe xcontext")},
 		{name: "C# cs", line: slashes, block: "/*", cstyle: true, preprocessor: true, tests: annotated, prefixes: []string{"$"},
 			quotes: []quote{verbatim(`$@"`, "{"), verbatim(`@$"`, "{"), verbatim(`@"`, ""), {open: `$"""`, close: `"""`, raw: true, lines: true},
 				rawTripled, {open: `$"`, close: `"`, code: "{"}, double, single}},
@@ -118,12 +123,16 @@ var languages = func() map[string]*language {
 		{name: "C c h cc cpp cxx hpp hh cu m mm", line: slashes, block: "/*", preprocessor: true, cstyle: true,
 			prefixes: strings.Fields("l u u8 r lr ur"), quotes: []quote{double, single},
 			tests: plainC,
+			off: []*regexp.Regexp{ // names of GoogleTest and tags of Catch2; decorators of doctest and Boost.Test
+				regexp.MustCompile(`DISABLED_|\[\.|\[!(?:mayfail|shouldfail|hide)\]`),
+				regexp.MustCompile(`\b(?:skip|may_fail|should_fail|disabled) \( (?:true )?\)|\b(?:expected_failures \(|enable_if < false >)`),
+			},
 			macros: set("TEST TEST_F TEST_P TYPED_TEST TEST_CASE TEMPLATE_TEST_CASE TEST_CASE_METHOD TEST_CASE_FIXTURE SCENARIO " +
 				"TEST_CASE_TEMPLATE TEST_METHOD DEFINE_TEST IGNORE_TEST UTEST UTEST_F CTEST CTEST2 CO_TEST CO_TEST_F CO_TEST_P BOOST_DATA_TEST_CASE " +
 				"BOOST_AUTO_TEST_CASE BOOST_FIXTURE_TEST_CASE SECTION SUBCASE TEST_IMPL START_TEST")},
-		{name: "Scala scala sc", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated, bare: (*side).endsHere,
-			prefixes: strings.Fields("s f raw"), quotes: []quote{rawTripled, double, single},
-			calls: set("test it ignore property"), groups: set("describe"),
+		{name: "Scala scala sc", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated,
+			prefixes: strings.Fields("s f raw"), bare: (*side).endsHere, quotes: []quote{rawTripled, double, single},
+			calls: set("test it ignore property"), groups: set("describe"), behind: aspects,
 			infix: map[string]role{"in": test, "ignore": test, "should": group, "must": group, "can": group, "when": group}},
 		{name: "Dart dart", line: slashes, block: "/*", nested: true, cstyle: true, dollar: true, prefixes: []string{"r"},
 			quotes: []quote{tripled.with("${"), tripled1.with("${"), double.with("${"), single.with("${")},

@@ -58,7 +58,7 @@ var (
 		tag:   "taggedAs group",
 	})
 	options = effectsOf(map[effect]string{
-		skips: "skip ignore pending todo disabled",
+		skips: switches,
 		fails: "fails expectFailure",
 		retry: "retry retries flaky",
 		focus: "only focus solo",
@@ -120,10 +120,7 @@ func (s *side) markUnit(u *unit) {
 	} else {
 		s.headMarks(u)
 	}
-	if s.lang.macros[u.word] && (callees[u.word] == skips || matchesAny(hidden, u.name)) {
-		u.add(skips, "", u.at)
-	}
-	if s.lang.name == "Kotlin" && called && strings.HasPrefix(u.name, "!") {
+	if macro := s.lang.macros[u.word]; macro && callees[u.word] == skips || (macro || called) && matchesAny(s.lang.off, u.name) {
 		u.add(skips, "", u.at)
 	}
 	if s.lang.ruby && (s.of(u.to) == "if" || s.of(u.to) == "unless") && !s.tokens[u.to].first { // a condition after the block: "end if …"
@@ -145,130 +142,8 @@ func (s *side) markUnit(u *unit) {
 	s.bodyMarks(u, u.add)
 }
 
-// hidden match what keeps a test of a macro from running or failing: its name in GoogleTest, tags of Catch2, decorators of
-// doctest and Boost.Test.
-var hidden = []*regexp.Regexp{
-	regexp.MustCompile(`DISABLED_|\[\.|\[!(?:mayfail|shouldfail|hide)\]`),
-	regexp.MustCompile(`\b(?:skip|may_fail|should_fail|disabled) \( (?:true )?\)|\bexpected_failures \(|\benable_if < false >`),
-}
-
 func matchesAny(patterns []*regexp.Regexp, text string) bool {
 	return slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(text) })
-}
-
-// headMarks reads annotations, attributes and decorators.
-func (s *side) headMarks(u *unit) {
-	for i := u.from; i < u.at; i++ {
-		if u.role == test && s.of(i) == "private" && (s.lang.name == "Java" || s.lang.name == "Kotlin") { // JUnit passes over it
-			u.add(skips, "", i)
-		}
-		if s.lang.python && s.of(i) == "param" && s.of(i+1) == "(" && s.tokens[i+1].mate > 0 {
-			s.caseMarks(u, i+1)
-			i = int(s.tokens[i+1].mate)
-		}
-		if s.tokens[i].kind != word || !s.annotation(i) || s.of(i+1) == "." || s.of(i+1) == "::" {
-			continue
-		}
-		name, args := strings.ToLower(s.of(i)), ""
-		if s.of(i+1) == "(" {
-			args, _, _ = strings.Cut(s.arguments(i+1), " , reason")
-		}
-		if annotations[name] == fails && args != "" && strings.Contains(s.arguments(i+1), "strict = False") {
-			u.add(either, "", i)
-		}
-		first, _, _ := strings.Cut(strings.TrimPrefix(args, "condition = "), " , ")
-		has := func(part string) bool { return strings.Contains(args, part) }
-		switch {
-		case s.lang.rust && (s.casesFrom(i, u.at) || s.of(i-2) == "rustfmt"): // it applies to one case, or to its layout
-		case annotations[name] == fails && first != "" && !strings.Contains(first, " = "):
-			u.add(fails, first, i)
-		case annotations[name] != "":
-			u.add(annotations[name], "", i)
-		case has("SkipWhen"), has("SkipUnless"):
-			u.add(skips, name+" "+args, i)
-		case s.lang.name == "Swift" && traits.MatchString(args):
-			u.add(skips, args, i)
-		case s.lang.name == "C#" && rows[name] && (has("Skip = \"") || has("Ignore = \"")):
-			u.add(skips, ofCase+args[:min(len(args), max(strings.Index(args, " , Skip ="), strings.Index(args, " , Ignore ="), 0))], i)
-		case has("Skip = \""), has("Ignore = \""), name == "test" && has("enabled = false"), has("Explicit = true"), has(". disabled"):
-			u.add(skips, "", i)
-		case args == "" && strings.HasPrefix(name, "conditional"):
-		case strings.HasPrefix(name, "flaky"):
-			u.add(retry, name, i)
-		case s.lang.name == "C#" && name != "fact" && name != "theory" && (strings.HasPrefix(name, "fact") || strings.HasPrefix(name, "theory") ||
-			(args != "" || limits.MatchString(name)) && (strings.HasSuffix(name, "fact") || strings.HasSuffix(name, "theory"))):
-			u.add(skips, name+" "+args, i)
-		case name == "enumsource" && has("names ="):
-			u.add(skips, s.of(i)+" "+args, i) // only some of the values
-		case s.lang.python && strings.HasPrefix(name, "require"): // the test may need what it uses now
-			u.add(tag, name, i)
-		case annotations[name+"?"] != "", strings.HasPrefix(name, "conditional"),
-			strings.HasPrefix(name, "disabled"), strings.HasPrefix(name, "ignore"), strings.HasPrefix(name, "enabled"),
-			strings.HasPrefix(name, "exclude") && !strings.HasPrefix(name, "excludefrom"),
-			strings.HasSuffix(name, "condition"), strings.Contains(name, "skip"), strings.HasSuffix(name, "ignore"),
-			matchesAny(demands, name) && !ofCode[name] && s.of(i-2) != "mark":
-			u.add(skips, s.of(i)+" "+args, i)
-		case (name == "cfg_attr" || strings.HasSuffix(name, "test") && s.lang.rust) && has("ignore"),
-			name == "cfg" && args != "test" && args != "not ( test )":
-			u.add(skips, args, i)
-		case s.lang.python && s.of(i-2) == "mark" && !usualMarks[name]:
-			u.add(tag, name, i)
-		}
-	}
-}
-
-var (
-	// traits matches traits of Swift's tests that take a condition, its own and those of projects.
-	traits = regexp.MustCompile(`^(?:.* )?\. (?:(?:enabled|disabled) \( if|disable[A-Z]|(?:skip|require|only|unless)[A-Z_]?)`)
-	// limits matches parts of the names of attributes of xUnit that say where or when a test runs.
-	limits = regexp.MustCompile(`only|unless|windows|unix|linux|macos|skip|manual|requires`)
-	// demands match annotations that say what a test needs, or the one place where it runs; ofCode are those of them that
-	// say it of code.
-	demands = []*regexp.Regexp{
-		regexp.MustCompile(`^only(?:on|if|in)|^run(?:if|on(?:os|platform|ci))|^requires?`),
-		regexp.MustCompile(`(?:jvm|js|native|windows|linux|unix|mac|macos|darwin|core|framework)_?only$`),
-	}
-)
-
-var ofCode = set("requiresapi requirespermission requiresoptin requiresnonnull requiresextension requiresunreferencedcode " +
-	"requiresdynamiccode requiresassemblyfiles requirespreviewfeatures requiresthread")
-
-// rows are the attributes of C# that hold one case of a test.
-var rows = set("testcase inlinedata datarow arguments")
-
-// ofCase begins the condition of a mark on one case of a test. The case follows.
-const ofCase = "case "
-
-// caseMarks reads the marks on a case of pytest's: pytest.param(1, 2, marks=pytest.mark.skip).
-func (s *side) caseMarks(u *unit, open int) {
-	end, last := int(s.tokens[open].mate), 0
-	for i := open + 1; i < end; i++ {
-		named := s.outer[i] == int32(open) && s.of(i+1) == "=" && s.of(i-1) == ","
-		if named && last == 0 {
-			last = i - 1
-		}
-		for n := i; named && s.of(i) == "marks" && n < end; n++ {
-			if e := cmp.Or(annotations[s.of(n)], annotations[s.of(n)+"?"]); e == skips || e == fails {
-				u.add(e, ofCase+s.plain(open+1, last), n)
-			}
-		}
-	}
-}
-
-// lists reports whether a list in a test's head has a case without a mark.
-func (u *unit) lists(value string) bool {
-	head := u.side.all(guard{from: u.from, to: u.at})
-	return slices.ContainsFunc([]string{",", ")", "]"}, func(end string) bool { return strings.Contains(head, " "+value+" "+end+" ") })
-}
-
-// casesFrom reports whether an rstest attribute that adds a case follows another attribute.
-func (s *side) casesFrom(i, to int) bool {
-	for ; i < to; i++ {
-		if s.of(i) == "case" && s.of(i-1) == "[" {
-			return true
-		}
-	}
-	return false
 }
 
 // arguments is the text in the brackets that a token opens.
@@ -319,14 +194,14 @@ var aspects = effectsOf(map[effect]string{
 	retry: "flaky retry retries",
 })
 
-// after reads the marks behind a test of Scala.
+// after reads the marks behind a test.
 func (s *side) after(u *unit) {
 	i := u.to
-	if s.lang.name != "Scala" || s.of(i) != "@" && s.of(i) != "@@" && s.of(i) != "." || s.tokens[i].first && s.of(i) == "@" {
+	if s.lang.behind == nil || s.of(i) != "@" && s.of(i) != "@@" && s.of(i) != "." || s.tokens[i].first && s.of(i) == "@" {
 		return
 	}
 	for n := i + 1; n < i+5 && (s.kindOf(n) == word || s.of(n) == "." || s.of(n) == "@"); n++ {
-		if e := aspects[s.of(n)]; e != "" {
+		if e := s.lang.behind[s.of(n)]; e != "" {
 			cond := ""
 			if e == skips && s.of(n) != "ignore" {
 				cond = s.of(n)
@@ -336,6 +211,30 @@ func (s *side) after(u *unit) {
 	}
 }
 
+// optionForms are the options of calls that are not written as a name and a value.
+var optionForms = byWord(map[string][]form{
+	"Scala": each(chained, form{before: `" .`}), // MUnit: test("…".ignore)
+	"Go":    each(chained, form{before: ","}),   // Ginkgo: It("…", Pending, …)
+	"PowerShell": { // Pester: It "…" -Skip:$condition
+		{words: switches, before: "-", after: ": $false"},
+		{words: switches, before: "-", after: ": $true", effect: skips},
+		{words: switches, before: "-", after: ":", effect: skips, cond: ifValue},
+		{words: switches, before: "-", effect: skips},
+	},
+	"Kotlin": { // Kotest
+		{words: "enabled", after: "= false", effect: skips},
+		{words: "enabledIf", after: "=", effect: skips, cond: unlessValue},
+	},
+})
+
+// switches are the options that skip a test, as PowerShell has them.
+const switches = "skip ignore pending todo disabled"
+
+var (
+	ifValue     = func(s *side, i int) string { return "if " + s.plain(i+2, max(i+2, int(s.tokens[i+2].mate))+1) }
+	unlessValue = func(s *side, i int) string { return "! " + s.plain(i+2, int(s.tokens[i+2].mate)) }
+)
+
 // option reads one option of a call such as "skip: true" or, in Ruby, ":skip" and ":skip => broken".
 func (s *side) option(u *unit, i int) {
 	e, symbol, not := options[s.of(i)], s.lang.layout == ends && s.of(i-1) == ":", ""
@@ -343,27 +242,10 @@ func (s *side) option(u *unit, i int) {
 	if s.lang.ruby && (symbol && s.of(i+1) == "=>" || colon) && (s.of(i) == "if" || s.of(i) == "unless") { // filters of RSpec
 		e = skips
 	}
-	if e := chained[s.of(i)]; e != "" && (s.lang.name == "Scala" && s.of(i-1) == "." && s.kindOf(i-2) == text || // MUnit: test("…".ignore)
-		s.lang.name == "Go" && s.of(i-1) == ",") { // Ginkgo: It("…", Pending, …)
-		u.add(e, "", i)
-		return
-	}
-	if s.lang.dashes && s.of(i-1) == "-" && options[strings.ToLower(s.of(i))] == skips { // Pester: It "…" -Skip:$condition
-		cond := ""
-		if s.of(i+1) == ":" && s.of(i+2) != "$true" {
-			cond = "if " + s.plain(i+2, max(i+2, int(s.tokens[i+2].mate))+1)
+	if f := s.formOf(optionForms, i); f != nil {
+		if f.effect != "" {
+			u.add(f.effect, f.condition(s, i), i)
 		}
-		if cond != "if $false" {
-			u.add(skips, cond, i)
-		}
-		return
-	}
-	if s.lang.name == "Kotlin" && s.of(i+1) == "=" && (s.of(i) == "enabled" && s.of(i+2) == "false" || s.of(i) == "enabledIf") { // Kotest
-		cond := ""
-		if s.of(i) == "enabledIf" {
-			cond = "! " + s.plain(i+2, int(s.tokens[i+2].mate))
-		}
-		u.add(skips, cond, i)
 		return
 	}
 	if e == "" || s.tokens[i].kind != word || s.depth(i)-s.depth(u.at) > 2 {

@@ -459,19 +459,3 @@ func (x *examination) compareFocus() {
 func (s *side) defines(name string) bool {
 	return slices.ContainsFunc(s.units, func(u *unit) bool { return u.name == name })
 }
-
-// closed reports whether a token is in a Go function that is defined within a test, at or after the token
-// from, for a later call.
-func (s *side) closed(i, from int) bool {
-	for open := int(s.outer[i]); open >= from; open = int(s.outer[open]) {
-		for n := open - 1; n > from && s.of(n) != ";" && s.of(n) != "{" && (s.of(n) != "}" || s.of(n-1) == "{"); n-- {
-			if s.of(n) == "func" && s.of(n-1) == ":=" {
-				return true
-			}
-			if mate := int(s.tokens[n].mate); mate >= 0 && mate < n {
-				n = mate
-			}
-		}
-	}
-	return false
-}
