@@ -108,8 +108,7 @@ func (u *unit) idleness(was *unit) change.Tier {
 	if u.side.lang.python && !collected.MatchString(path.Base(u.side.path)) {
 		return change.Evidence // pytest does not collect it
 	}
-	if junit := u.side.lang.junit; u.side != was.side.other ||
-		junit && strings.HasPrefix(u.name, "test") {
+	if u.side != was.side.other || u.side.lang.junit && strings.HasPrefix(u.name, "test") {
 		return change.Evidence
 	}
 	return change.Hold

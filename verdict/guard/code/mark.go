@@ -237,22 +237,22 @@ var (
 
 // option reads one option of a call such as "skip: true" or, in Ruby, ":skip" and ":skip => broken".
 func (s *side) option(u *unit, i int) {
-	e, symbol, not := options[s.of(i)], s.lang.layout == ends && s.of(i-1) == ":", ""
-	colon := s.of(i+1) == ":" && s.tokens[i+1].from == s.tokens[i].to
-	if s.lang.ruby && (symbol && s.of(i+1) == "=>" || colon) && (s.of(i) == "if" || s.of(i) == "unless") { // filters of RSpec
-		e = skips
-	}
 	if f := s.formOf(optionForms, i); f != nil {
 		if f.effect != "" {
 			u.add(f.effect, f.condition(s, i), i)
 		}
 		return
 	}
+	e, symbol, not := options[s.of(i)], s.lang.layout == ends && s.of(i-1) == ":", ""
+	colon := s.of(i+1) == ":" && s.tokens[i+1].from == s.tokens[i].to
+	if s.lang.ruby && (symbol && s.of(i+1) == "=>" || colon) && (s.of(i) == "if" || s.of(i) == "unless") { // filters of RSpec
+		e = skips
+		if s.of(i) == "if" {
+			not = "! "
+		}
+	}
 	if e == "" || s.tokens[i].kind != word || s.depth(i)-s.depth(u.at) > 2 {
 		return
-	}
-	if s.of(i) == "if" {
-		not = "! "
 	}
 	switch value := s.of(i + 2); {
 	case s.shorthand(i):
