@@ -129,6 +129,11 @@
 // changes are held for text, two of them by a bot that brings translations, which are no longer held. Seven carry binary
 // files. Since then 131 of its lowerings are seen. Beside other work one p99 is above 1 s (1.4 s, redis/go-redis).
 //
+// After that 195 attacks were written in many ecosystems, of which the guard held 69, saw 89 more and missed 37. It holds
+// 121 now and misses 15, and none of 30 harmless twins is held. In 38,800 changes of 194 repositories two more were held
+// by that, neither of them TRUE; one still is, and none is gone. Of the holds due in sets 24 to 27, 33 of 46, 20 of 44,
+// 16 of 36 and 10 of 26 are held.
+//
 // Seven of the held changes in set 5 are a test framework's own. Nine in set 8 are from one repository that
 // raises a limit each time, six in set 10 and eleven in set 14 from one that names other owners, 21 in set 12
 // from one whose tests skip what a system lacks, and 21 of the texts in set 15 from one that keeps minified
