@@ -273,10 +273,11 @@ type Check struct {
 	URL      string
 	Summary  string // one line: the check run's title, the status's description; untrusted text
 
-	// workflow names the workflow of GitHub Actions and the event that started it, and run is the number of
-	// its run; empty and 0 if they are not known.
+	// workflow names the workflow of GitHub Actions and the event that started it, run is the number of its run,
+	// and began is when the job last started; empty or zero if they are not known.
 	workflow string
 	run      int64
+	began    time.Time
 }
 
 // Source is the App or the account that reports a check, by GitHub's id: slugs and logins can pass to others.

@@ -84,7 +84,7 @@ func (n commitNode) reported() []Check {
 		}
 		if c.CheckSuite != nil && c.CheckSuite.WorkflowRun != nil && c.CheckSuite.WorkflowRun.Workflow != nil {
 			run := c.CheckSuite.WorkflowRun
-			check.workflow, check.run = run.Workflow.ID+" "+run.Event, run.RunNumber
+			check.workflow, check.run, check.began = run.Workflow.ID+" "+run.Event, run.RunNumber, c.StartedAt
 		}
 		all = append(all, check)
 	}
@@ -92,13 +92,21 @@ func (n commitNode) reported() []Check {
 }
 
 // current are the checks without those that a later run of the same workflow repeated, as when the title was
-// edited: GitHub keeps listing them, although only the later ones count for a merge. A job that the later run
-// skipped repeats nothing.
+// edited: GitHub keeps listing them, although only the later ones count for a merge.
 func current(all []Check) []Check {
 	return slices.DeleteFunc(slices.Clone(all), func(c Check) bool {
-		return c.workflow != "" && slices.ContainsFunc(all, func(other Check) bool {
-			return other.Name == c.Name && other.workflow == c.workflow && other.run > c.run && other.State != CheckSkipped
-		})
+		return slices.ContainsFunc(all, func(other Check) bool { return repeats(all, other, c) })
+	})
+}
+
+// repeats reports whether a check is of a later run than an earlier one of the same name, and stands for it. It does
+// not if the earlier run was started again since, nor if the later run skipped a job of that name: that may be the one
+// that failed.
+func repeats(all []Check, later, earlier Check) bool {
+	again := earlier.workflow != "" && later.workflow == earlier.workflow && later.run > earlier.run && later.Name == earlier.Name
+	return again && !earlier.began.IsZero() && !later.began.Before(earlier.began) && !slices.ContainsFunc(all, func(c Check) bool {
+		ignored := c.State == CheckSkipped || c.State == CheckNeutral
+		return ignored && c.workflow == later.workflow && c.run == later.run && c.Name == later.Name
 	})
 }
 
