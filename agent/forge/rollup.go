@@ -3,6 +3,7 @@ package forge
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	_ "embed"
@@ -82,7 +83,8 @@ func (n commitNode) reported() []Check {
 		if c.CheckSuite != nil && c.CheckSuite.App != nil {
 			check.App, check.AppID = c.CheckSuite.App.Slug, c.CheckSuite.App.DatabaseID
 		}
-		if c.CheckSuite != nil && c.CheckSuite.WorkflowRun != nil && c.CheckSuite.WorkflowRun.Workflow != nil {
+		if c.CheckSuite != nil && c.CheckSuite.WorkflowRun != nil && c.CheckSuite.WorkflowRun.Workflow != nil &&
+			!strings.HasSuffix(c.CheckSuite.WorkflowRun.Event, "_dispatch") { // which has inputs of its own
 			run := c.CheckSuite.WorkflowRun
 			check.workflow, check.run, check.began = run.Workflow.ID+" "+run.Event, run.RunNumber, c.StartedAt
 		}

@@ -9,45 +9,57 @@ import (
 	"testing"
 )
 
+// ranAt is a finished job of a run of a workflow, and ranFor one whose run began in the minute of its number.
+func ranAt(began, conclusion, workflow, event string, number int) string {
+	of := "null"
+	if workflow != "" {
+		of = fmt.Sprintf(`{"runNumber":%d,"event":%q,"workflow":{"id":%q}}`, number, event, workflow)
+	}
+	return fmt.Sprintf(`{"__typename":"CheckRun","name":"title","status":"COMPLETED","conclusion":%q,"startedAt":%s,"checkSuite":`+
+		`{"app":{"databaseId":1,"slug":"github-actions"},"workflowRun":%s}}`, conclusion, began, of)
+}
+
+func ranFor(conclusion, workflow, event string, number int) string {
+	return ranAt(fmt.Sprintf(`"2026-01-02T03:%02d:00Z"`, number), conclusion, workflow, event, number)
+}
+
+// pageWith is a page of a pull request with other checks.
+func pageWith(contexts string) string {
+	before, rest, _ := strings.Cut(page("abc", then, noComments), `"statusCheckRollup"`)
+	_, after, _ := strings.Cut(rest, `"endCursor":"c"}}}`)
+	return before + contexts + after
+}
+
 // TestALaterRunOfAWorkflowReplacesTheEarlierOne checks that a failure counts no longer once another run of the
 // same workflow repeated the job, and that neither a job of the same name elsewhere nor an older result replaces it.
 func TestALaterRunOfAWorkflowReplacesTheEarlierOne(t *testing.T) {
-	startedAt := func(minute, conclusion, workflow, event string, number int) string {
-		of := "null"
-		if workflow != "" {
-			of = fmt.Sprintf(`{"runNumber":%d,"event":%q,"workflow":{"id":%q}}`, number, event, workflow)
-		}
-		return fmt.Sprintf(`{"__typename":"CheckRun","name":"title","status":"COMPLETED","conclusion":%q,"startedAt":%s,"checkSuite":`+
-			`{"app":{"databaseId":1,"slug":"github-actions"},"workflowRun":%s}}`, conclusion, minute, of)
-	}
-	run := func(conclusion, workflow, event string, number int) string {
-		return startedAt(fmt.Sprintf(`"2026-01-02T03:%02d:00Z"`, number), conclusion, workflow, event, number)
-	}
-	failed := run("FAILURE", "W1", "pull_request", 7)
+	failed := ranFor("FAILURE", "W1", "pull_request", 7)
 	for name, tc := range map[string]struct {
 		later string
 		want  []CheckState
 	}{
-		"a later run passed":          {run("SUCCESS", "W1", "pull_request", 8), []CheckState{CheckSuccess}},
-		"an earlier run passed":       {run("SUCCESS", "W1", "pull_request", 6), []CheckState{CheckFailure}},
-		"a later run was cancelled":   {run("CANCELLED", "W1", "pull_request", 8), []CheckState{CheckCancelled}},
-		"a later run skipped the job": {run("SKIPPED", "W1", "pull_request", 8), []CheckState{CheckFailure, CheckSkipped}},
-		"a later run ignored the job": {run("NEUTRAL", "W1", "pull_request", 8), []CheckState{CheckFailure, CheckNeutral}},
-		"a later run skipped a job of that name": {run("SUCCESS", "W1", "pull_request", 8) + "," + run("SKIPPED", "W1", "pull_request", 8),
+		"a later run passed":          {ranFor("SUCCESS", "W1", "pull_request", 8), []CheckState{CheckSuccess}},
+		"an earlier run passed":       {ranFor("SUCCESS", "W1", "pull_request", 6), []CheckState{CheckFailure}},
+		"a later run was cancelled":   {ranFor("CANCELLED", "W1", "pull_request", 8), []CheckState{CheckCancelled}},
+		"a later run skipped the job": {ranFor("SKIPPED", "W1", "pull_request", 8), []CheckState{CheckFailure, CheckSkipped}},
+		"a later run ignored the job": {ranFor("NEUTRAL", "W1", "pull_request", 8), []CheckState{CheckFailure, CheckNeutral}},
+		"a later run skipped a job of that name": {ranFor("SUCCESS", "W1", "pull_request", 8) + "," + ranFor("SKIPPED", "W1", "pull_request", 8),
 			[]CheckState{CheckFailure, CheckSuccess, CheckSkipped}},
-		"the earlier run was started again": {startedAt(`"2026-01-02T03:06:00Z"`, "SUCCESS", "W1", "pull_request", 8),
+		"the earlier run was started again": {ranAt(`"2026-01-02T03:06:00Z"`, "SUCCESS", "W1", "pull_request", 8),
 			[]CheckState{CheckFailure, CheckSuccess}},
-		"nobody knows when the earlier run started": {startedAt("null", "FAILURE", "W1", "pull_request", 6) + "," +
-			run("SUCCESS", "W1", "pull_request", 8), []CheckState{CheckFailure, CheckSuccess}},
-		"another job of the same run":   {run("SUCCESS", "W1", "pull_request", 7), []CheckState{CheckFailure, CheckSuccess}},
-		"the run of another workflow":   {run("SUCCESS", "W2", "pull_request", 8), []CheckState{CheckFailure, CheckSuccess}},
-		"the run for another event":     {run("SUCCESS", "W1", "push", 8), []CheckState{CheckFailure, CheckSuccess}},
-		"a workflow that is not known":  {run("SUCCESS", "", "", 8), []CheckState{CheckFailure, CheckSuccess}},
+		"nobody knows when the earlier run started": {ranAt("null", "FAILURE", "W1", "pull_request", 6) + "," +
+			ranFor("SUCCESS", "W1", "pull_request", 8), []CheckState{CheckFailure, CheckSuccess}},
+		"another job of the same run": {ranFor("SUCCESS", "W1", "pull_request", 7), []CheckState{CheckFailure, CheckSuccess}},
+		"the run of another workflow": {ranFor("SUCCESS", "W2", "pull_request", 8), []CheckState{CheckFailure, CheckSuccess}},
+		"the run for another event":   {ranFor("SUCCESS", "W1", "push", 8), []CheckState{CheckFailure, CheckSuccess}},
+		"the run has inputs of its own": {strings.ReplaceAll(ranFor("FAILURE", "W1", "X", 9)+","+ranFor("SUCCESS", "W1", "X", 10), "X",
+			"workflow_dispatch"), []CheckState{CheckFailure, CheckFailure, CheckSuccess}},
+		"a workflow that is not known":  {ranFor("SUCCESS", "", "", 8), []CheckState{CheckFailure, CheckSuccess}},
 		"GitHub lists the later before": {"", []CheckState{CheckSuccess}},
 	} {
 		nodes := failed + "," + tc.later
 		if tc.later == "" {
-			nodes = run("SUCCESS", "W1", "pull_request", 8) + "," + failed
+			nodes = ranFor("SUCCESS", "W1", "pull_request", 8) + "," + failed
 		}
 		contexts := `"statusCheckRollup":{"contexts":{"nodes":[` + nodes + `],"pageInfo":{"hasNextPage":false}}}`
 		c := client(t, func(r *http.Request) (*http.Response, error) {
@@ -60,9 +72,7 @@ func TestALaterRunOfAWorkflowReplacesTheEarlierOne(t *testing.T) {
 				return answer(200, `{"data":{"repository":{"object":{`+contexts+`}}},"errors":[{"type":"FORBIDDEN","message":"no","path":`+
 					`["repository","object","statusCheckRollup","contexts","nodes",0,"checkSuite","workflowRun"]}]}`), nil
 			}
-			before, rest, _ := strings.Cut(page("abc", then, noComments), `"statusCheckRollup"`)
-			_, after, _ := strings.Cut(rest, `"endCursor":"c"}}}`)
-			return answer(200, before+contexts+after), nil
+			return answer(200, pageWith(contexts)), nil
 		})
 		pr, err := c.PullRequest(t.Context(), pull)
 		of, errOf := c.ChecksOf(t.Context(), pull.Repo, "abc")
@@ -77,6 +87,22 @@ func TestALaterRunOfAWorkflowReplacesTheEarlierOne(t *testing.T) {
 			if !slices.Equal(got, tc.want) {
 				t.Errorf("%s: the checks are %v; want %v", name, got, tc.want)
 			}
+		}
+	}
+}
+
+// TestTheRunForAnotherPullRequestReplacesNothing has two pull requests of one branch into different bases: GitHub
+// does not say which of them a run is for.
+func TestTheRunForAnotherPullRequestReplacesNothing(t *testing.T) {
+	contexts := `"statusCheckRollup":{"contexts":{"nodes":[` + ranFor("FAILURE", "W1", "pull_request", 7) + "," +
+		ranFor("SUCCESS", "W1", "pull_request", 8) + `],"pageInfo":{"hasNextPage":false}}}`
+	for other, want := range map[string]int{"": 1, `{"number":13,"repository":{"nameWithOwner":"acme/app"}}`: 2} {
+		c := client(t, func(*http.Request) (*http.Response, error) {
+			branch := `"isCrossRepository":false,"headRef":{"associatedPullRequests":{"nodes":[` + other + `]}}`
+			return answer(200, strings.Replace(pageWith(contexts), `"isCrossRepository":true`, branch, 1)), nil
+		})
+		if pr, err := c.PullRequest(t.Context(), pull); err != nil || len(pr.Checks) != want {
+			t.Errorf("beside %q the checks are %+v, %v; want %d", other, pr.Checks, err, want)
 		}
 	}
 }

@@ -78,7 +78,9 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		if slices.ContainsFunc(slices.Concat(pr.Checks, pr.Statuses), func(c Check) bool { return c.Required }) {
 			pr.Stacked = 0 // required by a ruleset, which the branch does not show
 		}
-		pr.Checks = current(pr.Checks)
+		if pr.SameBranch == "" { // else a later run may be for the other pull request, with another base
+			pr.Checks = current(pr.Checks)
+		}
 		pr.Checks = append(pr.Checks, unlisted(pr.Checks, suites)...)
 		tail, err := c.restOf(ctx, &pr, long)
 		if err != nil {
