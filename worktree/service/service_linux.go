@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+
+	"touchstone/worktree/atomicfile"
 )
 
 // unit is a systemd unit
@@ -139,7 +141,7 @@ func (s Service) Install(ctx context.Context) (string, error) {
 				return "", errors.Join(err, remove(path))
 			}
 			// What runs is what the old unit describes: with the new one, the next attempt would not restart it.
-			return "", errors.Join(err, os.WriteFile(path, before, 0o644))
+			return "", errors.Join(err, atomicfile.WriteReadable(path, before))
 		}
 	}
 	return path, nil
