@@ -41,3 +41,30 @@ func TestOnlyALookStoresWhatItLearnt(t *testing.T) {
 		t.Errorf("a look recorded as refused %v, %v, in %s", refused, err, filepath.Base(dir))
 	}
 }
+
+// TestTheLastLooksStoreWhatTheyLearn checks that the looks before a merge and before a push record an order that its
+// author may not give: nothing else shows later that the author had no permission then.
+func TestTheLastLooksStoreWhatTheyLearn(t *testing.T) {
+	t.Parallel()
+	g, pr := approved(t, map[string]string{"README.md": "one\n"}, fine)
+	begun := pr
+	comment(g, loopback.Judge, "/touchstone break-glass it is urgent")
+	pr = g.Read(loopback.Author, pr.Ref)
+	for name, look := range map[string]func(*Agent) error{
+		"merge": func(a *Agent) error { _, _, err := a.Decider()(t.Context(), pr); return err },
+		"push":  func(a *Agent) error { _, err := a.Unwanted(t.Context(), decide.Fix, begun, pr); return err },
+	} {
+		book, err := trust.Open(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := agentOf(g, decide.Author, loopback.Author)
+		a.Trust = book
+		if err := look(a); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if refused, err := book.Refused(pr.DatabaseID); err != nil || len(refused) != 1 {
+			t.Errorf("the look before a %s recorded as refused %v, %v", name, refused, err)
+		}
+	}
+}
