@@ -195,7 +195,7 @@ func (c *comparison) fresh(p *pair, is value) {
 	elsewhere := p.before.based && !p.after.based || !p.tool.Nearest && !p.before.files[is.file]
 	// A folder's additions to the settings above it apply to its own files only.
 	within := s.Way == Grade && !p.tool.Nearest && !ForTools(p.dir)
-	if unknown || beside || elsewhere || within || c.commanded(is.key) || c.adopts(p.tool) || s.Way == Grade && c.othersCheckMore(p.tool) {
+	if unknown || beside || elsewhere || within || c.commanded(is.key) || c.adopts(p.tool) || s.Way == Grade && c.relatedCheckMore(p.tool) {
 		tier = change.Evidence
 	}
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
@@ -283,6 +283,15 @@ func (c *comparison) updated(t *Tool) bool {
 func (c *comparison) othersCheckMore(t *Tool) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(c.parts)), func(p *pair) bool {
 		return p.tool != t && p.before.there && p.sharpened()
+	})
+}
+
+// relatedCheckMore reports whether a tool of the same family, such as dotnet and dotnet-rules, checks more than before. What is
+// switched off beside that may never have been on. Settings of any other tool say nothing about this one's rules.
+func (c *comparison) relatedCheckMore(t *Tool) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Values(c.parts)), func(p *pair) bool {
+		related := strings.HasPrefix(p.tool.Name, t.Name+"-") || strings.HasPrefix(t.Name, p.tool.Name+"-")
+		return related && p.before.there && p.sharpened()
 	})
 }
 
