@@ -9,8 +9,12 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
-// maxResolve bounds the depth of scripts that call scripts.
-const maxResolve = 6
+// Bounds of the scripts that call scripts: their depth, and how many commands are looked up for one command. Without the
+// second, a few scripts that each call the next one several times would take hours.
+const (
+	maxResolve = 6
+	maxLookUps = 1000
+)
 
 // Project resolves a repository's commands: the targets of its Makefiles, the scripts of its packages, its
 // tox environments, its sessions of nox and its script files.
@@ -176,7 +180,7 @@ func (p *Project) Targets() map[string][]Command {
 	for key, commands := range p.targets {
 		parts := strings.Split(key, "\x00")
 		if len(p.deps[key]) > 0 {
-			commands = p.rule(strings.TrimSuffix(key, parts[2]), parts[2], 0)
+			commands = p.rule(strings.TrimSuffix(key, parts[2]), parts[2], map[string]bool{})
 		}
 		for _, c := range commands {
 			out[parts[2]] = append(out[parts[2]], p.Resolve(c, parts[0])...)
@@ -191,15 +195,18 @@ func (p *Project) Targets() map[string][]Command {
 }
 
 // Resolve returns the commands that a command runs in a directory. An unknown command resolves to itself.
-func (p *Project) Resolve(c Command, dir string) []Command { return p.resolve(c, dir, 0) }
+func (p *Project) Resolve(c Command, dir string) []Command {
+	left := maxLookUps
+	return p.resolve(c, dir, 0, &left)
+}
 
-func (p *Project) resolve(c Command, dir string, depth int) []Command {
-	if depth > maxResolve {
+func (p *Project) resolve(c Command, dir string, depth int, left *int) []Command {
+	if *left--; depth > maxResolve || *left < 0 {
 		return []Command{c}
 	}
 	var out []Command
 	for _, inner := range p.lookUp(unwrap(c.Args), dir) {
-		for _, one := range p.resolve(inner, dir, depth+1) {
+		for _, one := range p.resolve(inner, dir, depth+1, left) {
 			one.Line, one.Lost, one.Conditional = c.Line, one.Lost || c.Lost, one.Conditional || c.Conditional
 			out = append(out, one)
 		}
@@ -219,8 +226,9 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 	case "make", "gmake", "just":
 		var out []Command
 		rest, into := makeTargets(args[1:], dir)
+		done := map[string]bool{}
 		for _, target := range rest {
-			out = append(out, p.rule(path.Clean(into)+"\x00"+strings.TrimPrefix(runner, "g")+"\x00", target, 0)...)
+			out = append(out, p.rule(path.Clean(into)+"\x00"+strings.TrimPrefix(runner, "g")+"\x00", target, done)...)
 		}
 		for i := range out {
 			out[i].Lost = out[i].Lost || slices.Contains(args, "-i") || slices.Contains(args, "--ignore-errors")
@@ -302,14 +310,15 @@ func makeTargets(args []string, dir string) (targets []string, into string) {
 	return targets, into
 }
 
-// rule returns the commands of a target, after those of its prerequisites.
-func (p *Project) rule(prefix, target string, depth int) []Command {
-	if depth > maxResolve {
+// rule returns the commands of a target, after those of its prerequisites. Each target runs once, and none that is done.
+func (p *Project) rule(prefix, target string, done map[string]bool) []Command {
+	if done[target] {
 		return nil
 	}
+	done[target] = true
 	var out []Command
 	for _, need := range p.deps[prefix+target] {
-		out = append(out, p.rule(prefix, need, depth+1)...)
+		out = append(out, p.rule(prefix, need, done)...)
 	}
 	return append(out, p.targets[prefix+target]...)
 }
@@ -347,9 +356,9 @@ func (p *Project) toxed(args []string, dir string) []Command {
 			return out
 		}
 	}
-	out = p.targets[dir+"\x00tox\x00"]
+	out = slices.Clone(p.targets[dir+"\x00tox\x00"])
 	for _, env := range p.deps[dir+"\x00tox\x00"] {
-		out = append(slices.Clip(out), p.targets[dir+"\x00tox\x00"+env]...)
+		out = append(out, p.targets[dir+"\x00tox\x00"+env]...)
 	}
 	return out
 }

@@ -122,6 +122,29 @@ func TestTargetsAndScriptsAreLookedUp(t *testing.T) {
 	}
 }
 
+// TestCallsWithinCallsAreBounded reads files in which a few lines call one check millions of times.
+func TestCallsWithinCallsAreBounded(t *testing.T) {
+	var scripts, makefile strings.Builder
+	for i := range 9 {
+		again := strings.Repeat(fmt.Sprintf("npm run t%d && ", i+1), 20)
+		fmt.Fprintf(&scripts, "%q: %q, ", fmt.Sprintf("t%d", i), again+"true")
+		fmt.Fprintf(&makefile, "t%d: %s\n", i, strings.Repeat(fmt.Sprintf("t%d ", i+1), 20))
+	}
+	p := shell.NewProject(map[string][]byte{
+		"package.json": []byte(`{"scripts": {` + scripts.String() + `"t9": "eslint ."}}`),
+		"Makefile":     []byte(makefile.String() + "t9: t0\n\tgo test ./...\n"),
+		"tox.ini":      []byte("[tox]\nenvlist = " + strings.Repeat("py,", 1000) + "\n[testenv:py]\ncommands =\n    tox\n    pytest\n"),
+	})
+	if got := said(p.Resolve(shell.Command{Args: []string{"make", "t0"}}, ".")); got != "go test" {
+		t.Errorf("make makes each target once, not %q", got)
+	}
+	for _, text := range []string{"npm run t0", "tox"} {
+		if n := len(p.Resolve(shell.Command{Args: strings.Fields(text)}, ".")); n > 1_000_000 {
+			t.Errorf("%s: %d commands", text, n)
+		}
+	}
+}
+
 func TestAMakefilesVariablesArePutIn(t *testing.T) {
 	var bomb strings.Builder
 	for i := range 40 {
