@@ -3,6 +3,7 @@ package code
 import (
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -141,18 +142,35 @@ func (x *examination) compareDenied(before, after *side) {
 	}
 }
 
-// compareModules finds files of tests that are there and that no file of Rust has as a module any longer.
+// compareModules finds files of tests that are there and that no file of Rust has as a module any longer. A module that the
+// file names elsewhere has helpers, which it may no longer need.
 func (x *examination) compareModules(before, after *side) {
 	for i := range before.tokens {
 		name := before.of(i + 1)
-		if before.of(i) != "mod" || before.of(i+2) != ";" || strings.Contains(after.text, "mod "+name) ||
-			!before.tests && !isTestPath(name+".rs") || slices.ContainsFunc(x.files, func(f change.File) bool { // moved, or gone
-			return f.Gains("mod "+name) || f.OldPath != f.Path && strings.Contains(f.OldPath, name)
+		if before.of(i) != "mod" || before.of(i+2) != ";" || after.follows("mod", name) || before.follows(name, "::") ||
+			!before.tests && !isTestPath(name+".rs") {
+			continue
+		}
+		declared := regexp.MustCompile(`(?m)^\s*(?:#\[.*\]\s*)?(?:pub(?:\(.*\))?\s+)?mod\s+` + regexp.QuoteMeta(name) + `\s*[;{]`)
+		if slices.ContainsFunc(x.files, func(f change.File) bool { // moved, or gone
+			was := "/" + f.OldPath
+			return path.Ext(f.Path) == ".rs" && len(declared.FindAll(f.After, -1)) > len(declared.FindAll(f.Before, -1)) ||
+				f.OldPath != f.Path && (strings.HasSuffix(was, "/"+name+".rs") || strings.HasSuffix(was, "/"+name+"/mod.rs"))
 		}) {
 			continue
 		}
 		x.say(change.Hold, change.Test, "test/not-run", "The module of tests "+name+" is no longer compiled.", before, nil, before.line(i), 0)
 	}
+}
+
+// follows reports whether a token comes right after another one.
+func (s *source) follows(one, next string) bool {
+	for i := range s.tokens {
+		if s.of(i) == one && s.of(i+1) == next {
+			return true
+		}
+	}
+	return false
 }
 
 // linted returns the lints of a file's own attributes of some levels, with their lines.
