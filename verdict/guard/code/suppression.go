@@ -188,7 +188,8 @@ func (s *side) directivesOf(n note) []suppression {
 		for from := 0; from < len(rest); {
 			from = len(rest) - len(strings.TrimLeft(rest[from:], "/*#!<- \t"))
 			d, n := directiveOf(rest[from:], known)
-			if n > 0 && (d.mark != "eslint" || strings.Contains(rest, "off") || strings.Contains(rest, ": 0")) {
+			idle := d.reach == "asks" && (!at.alone || !s.lang.python && at.next > 0) // TypeScript looks only above the code
+			if n > 0 && !idle && (d.mark != "eslint" || strings.Contains(rest, "off") || strings.Contains(rest, ": 0")) {
 				out = append(out, s.suppressed(at, d, line[from+n:]))
 			}
 			next := strings.IndexAny(rest[from:], "/#")
