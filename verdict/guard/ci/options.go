@@ -253,7 +253,7 @@ func numbers(args []string) map[string]float64 {
 		if !inline && i+1 < len(args) {
 			value = args[i+1]
 		}
-		if grade := slices.Index(severities, value); grade >= 0 && severest.MatchString(name) {
+		if grade := slices.Index(severities, strings.ReplaceAll(value, "medium", "moderate")); grade >= 0 && severest.MatchString(name) {
 			out[name+" (max)"] = float64(grade)
 		}
 		if m := limit.FindStringSubmatch(name); m != nil {

@@ -142,9 +142,17 @@ func (p *Project) makefile(dir, runner, text string) {
 			}
 		}
 	}
-	for _, name := range p.deps[dir+"\x00make\x00.IGNORE"] {
-		for i := range p.targets[dir+"\x00make\x00"+name] {
-			p.targets[dir+"\x00make\x00"+name][i].Lost = true
+	prefix := dir + "\x00" + runner + "\x00"
+	ignored, every := p.deps[prefix+".IGNORE"], false
+	if len(ignored) == 0 { // without names it means all
+		_, every = p.targets[prefix+".IGNORE"]
+	}
+	for key, commands := range p.targets {
+		name, here := strings.CutPrefix(key, prefix)
+		if here && (slices.Contains(ignored, name) || every) {
+			for i := range commands {
+				commands[i].Lost = true
+			}
 		}
 	}
 }
