@@ -169,8 +169,10 @@ func prose(name string) bool {
 		strings.ToLower(path.Ext(name)))
 }
 
-// languages matches the folders in which the texts of a program are kept in each language, such as those of Android.
-var languages = lazyregexp.New(`(?i)(?:^|/)(?:values(?:-[\w+-]+)?|locales?|i18n|l10n|langs?|languages|translations?|[\w-]+\.lproj)/`)
+// languages matches the folders in which the texts of a program are kept in each language. Those of Android have texts only
+// in XML: in others of the name values are the settings of Helm.
+var languages = lazyregexp.New(`(?i)(?:^|/)(?:values(?:-[\w+-]+)?/[^/]+\.xml$|` +
+	`(?:locales?|i18n|l10n|langs?|languages|translations?|[\w-]+\.lproj)/)`)
 
 // translation reports whether a file contains translated texts of a program, by its name.
 func translation(name string) bool {

@@ -92,6 +92,8 @@ func TestLookSaysWhereAndWhat(t *testing.T) {
 			"The file holds hidden text (invisible): <string>trajanje ⟦U+2028⟧nakon</string>"},
 		{suspect.Text{Form: suspect.Code, Path: "config/values.xml", Text: "<string>a\u2028b</string>"},
 			"The file holds hidden text (invisible): <string>a⟦U+2028⟧b</string>", ""},
+		{suspect.Text{Form: suspect.Code, Path: "deploy/values/production.yaml", Text: "image: \u0430cme/app"},
+			"The file holds hidden text (lookalike): image: ⟦\u0430cme, which is not \"acme\"⟧/app", ""},
 		{suspect.Text{Form: suspect.Code, Path: "locales/sr.js", Text: "bill(\"us\u200ber\")"},
 			"The file holds hidden text (invisible): bill(\"us⟦U+200B⟧er\")", ""},
 	} {
