@@ -298,16 +298,6 @@ func (c *comparison) replacement(check string) (Run, bool) {
 	return Run{}, false
 }
 
-// rewrites reports whether a command is that of a check without the option by which it only looks: a formatter that cannot
-// fail, since it puts everything right.
-func (r Run) rewrites(check string) bool {
-	return !shell.RunsTarget(strings.TrimPrefix(r.command(), "npx ")) && slices.Contains(formatters, check) &&
-		len(fewer(strings.Fields(check), r.Args)) == 0
-}
-
-var formatters = []string{"black", "isort", "ruff format", "prettier", "cargo fmt", "gofmt", "gofumpt", "dart format", "mix format",
-	"dotnet format", "terraform fmt", "shfmt", "clang-format", "stylua", "scalafmt", "swiftformat", "taplo fmt", "deno fmt"}
-
 // delegated is what may run a removed check by its name: an action with that name, from a repository whose
 // actions pipelines used before, or the file of a runner that still runs, such as rake's Rakefile, if that
 // file mentions the name more often than before.

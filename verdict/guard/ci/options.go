@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/shell"
 )
 
 // limit matches an option whose number must be reached or, with "max" in its name, must not be exceeded.
@@ -264,3 +265,13 @@ func numbers(args []string) map[string]float64 {
 	}
 	return out
 }
+
+// rewrites reports whether a command is that of a check without the option by which it only looks: a formatter that cannot
+// fail, since it puts everything right.
+func (r Run) rewrites(check string) bool {
+	return !shell.RunsTarget(strings.TrimPrefix(r.command(), "npx ")) && slices.Contains(formatters, check) &&
+		len(fewer(strings.Fields(check), r.Args)) == 0
+}
+
+var formatters = []string{"black", "isort", "ruff format", "prettier", "cargo fmt", "gofmt", "gofumpt", "dart format", "mix format",
+	"dotnet format", "terraform fmt", "shfmt", "clang-format", "stylua", "scalafmt", "swiftformat", "taplo fmt", "deno fmt"}
