@@ -49,7 +49,12 @@ func (a *Agent) escalate(ctx context.Context, step *Step) error {
 	if !half || !a.failedToCall(pr) {
 		a.notify(ctx, fmt.Sprintf("%s needs a person: %s\n%s", pr.Ref, step.Action.Reason, pr.URL))
 	}
-	if err := a.Caller.AddLabel(ctx, pr.Ref, label); err != nil {
+	return a.label(ctx, pr)
+}
+
+// label puts a pull request into the queue of those that need a person.
+func (a *Agent) label(ctx context.Context, pr forge.PullRequest) error {
+	if err := a.Caller.AddLabel(ctx, pr.Ref, a.Config().Labels.NeedsHuman); err != nil {
 		return fmt.Errorf("call a person: %w", err)
 	}
 	return nil

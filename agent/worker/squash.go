@@ -150,12 +150,16 @@ func (a *Agent) madeAs(ctx context.Context, pr forge.PullRequest, r verdict.Reco
 }
 
 // revert calls people to a merge that differs from what was approved, with the commands to revert it. As in
-// any other call, the comment comes first, then the label.
+// any other call, the comment comes first, then the label. If the comment is there and the label was never set,
+// it sets that.
 func (a *Agent) revert(ctx context.Context, pr forge.PullRequest, head, merge, why string) error {
 	mark := verdict.MergeMark(merge)
 	for _, c := range pr.Comments {
 		if strings.HasSuffix(c.Body, mark) && verdict.SameLogin(c.Author.Login, pr.Viewer) {
-			return nil
+			if !pull.HalfCalled(pr, a.Config().Labels.NeedsHuman, false) {
+				return nil
+			}
+			return a.label(ctx, pr)
 		}
 	}
 	branch := fmt.Sprintf("revert-%d", pr.Ref.Number)
@@ -169,10 +173,7 @@ func (a *Agent) revert(ctx context.Context, pr forge.PullRequest, head, merge, w
 	}
 	zerolog.Ctx(ctx).Error().Str("merge", merge).Msg("the merge is not what was approved: " + why)
 	a.notify(ctx, fmt.Sprintf("%s was merged as %s, which is not what was approved: %s\n%s", pr.Ref, verdict.Short(merge), why, pr.URL))
-	if err := a.Caller.AddLabel(ctx, pr.Ref, a.Config().Labels.NeedsHuman); err != nil {
-		return fmt.Errorf("call a person: %w", err)
-	}
-	return nil
+	return a.label(ctx, pr)
 }
 
 // recheck compares what this machine merged, or put into a merge queue, with what was approved, unless that

@@ -127,6 +127,45 @@ func TestMergeIsComparedWithWhatWasApproved(t *testing.T) {
 	}
 }
 
+// A call to a merge that is not what was approved is complete only with the label: where GitHub refused it, the
+// next look sets it, and where a person has removed it, it stays off.
+func TestMergeThatWasNotApprovedIsLabelled(t *testing.T) {
+	t.Parallel()
+	g, pr, _ := approvedEdit(t)
+	a := authorOf(t, g, nil)
+	action := decided(t, g, a, pr)
+	g.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
+		switch {
+		case r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/merge"):
+			g.Commit("main", "Go on", longFile(map[int]string{18: "base"}))
+		case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/labels"):
+			return githubsim.Fault{Status: http.StatusUnprocessableEntity}
+		}
+		return githubsim.Fault{}
+	})
+	if step, err := a.Act(t.Context(), pr, action); err != nil || step.Head == "" {
+		t.Fatalf("%s ends in %+v, %v", action.Kind, step, err)
+	}
+	label := a.Config().Labels.NeedsHuman
+	now := g.Read(loopback.Author, pr.Ref)
+	if len(now.Comments) != 1 || pull.Labelled(now, label) {
+		t.Fatalf("the call is %v, with labels %v; want a comment only", now.Comments, now.Labels)
+	}
+	g.Sim.Intercept(nil)
+	giveUp(t, a, now)
+	now = g.Read(loopback.Author, pr.Ref)
+	if len(now.Comments) != 1 || !pull.Labelled(now, label) {
+		t.Errorf("the call has %d comments and the labels %v, want one and %s", len(now.Comments), now.Labels, label)
+	}
+	g.Call(loopback.Author, http.MethodDelete, "issues/1/labels/"+label, nil, nil)
+	if err := a.checkMerge(t.Context(), now, pr.Head.SHA, now.MergeSHA); err != nil {
+		t.Fatal(err)
+	}
+	if pull.Labelled(g.Read(loopback.Author, pr.Ref), label) {
+		t.Errorf("%s is set again after a person removed it", label)
+	}
+}
+
 // A reviewer's approval for another base says nothing about a merge that another reviewer approved.
 func TestApprovalsForAnotherBaseAreNoPartOfAMerge(t *testing.T) {
 	t.Parallel()
