@@ -21,8 +21,12 @@ const (
 	FixContext    = verdict.FixStatus
 )
 
-// maxDescription is the longest description that GitHub accepts for a commit status, in characters.
-const maxDescription = 140
+// maxDescription is the longest description that GitHub accepts for a commit status, in characters, and maxRune
+// the last character that it accepts there (https://github.com/wip/app/pull/138).
+const (
+	maxDescription = 140
+	maxRune        = '\uFFFF'
+)
 
 // OwnContext reports whether a check has one of the agents' names, whoever reports it. It says what the
 // agents think, so the agents do not count it as a check.
@@ -110,8 +114,15 @@ func (r *Reporter) CanReport(ctx context.Context, repo Repo) error {
 }
 
 // OneLine makes a text fit for the description of a commit status: printable, on one line, and short enough.
+// GitHub refuses characters above U+FFFF there, such as most emoji, which names of checks often hold. Each
+// becomes U+FFFD.
 func OneLine(text string) string {
-	text = terminal.Plain(verdict.OneLine(strings.ToValidUTF8(text, "\uFFFD")))
+	text = strings.Map(func(r rune) rune {
+		if r > maxRune {
+			return utf8.RuneError
+		}
+		return r
+	}, terminal.Plain(verdict.OneLine(strings.ToValidUTF8(text, "\uFFFD"))))
 	if utf8.RuneCountInString(text) <= maxDescription {
 		return text
 	}

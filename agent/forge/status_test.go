@@ -56,6 +56,22 @@ func TestTheAgentsOwnStatusesAreNoChecks(t *testing.T) {
 	}
 }
 
+// TestAStatusQuotesAnyName checks that GitHub takes a description with a name that it would refuse there.
+func TestAStatusQuotesAnyName(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "code\n"})
+	ref := g.Open("topic")
+	said := forge.CommitStatus{Context: forge.FixContext, State: forge.CheckPending, Description: "the check \"🧪 tests ✓\" failed\x00"}
+	head := g.Read(loopback.Judge, ref).Head.SHA
+	if err := forge.NewReporter(g.Client(loopback.Judge)).Report(t.Context(), ref.Repo, head, said); err != nil {
+		t.Fatal(err)
+	}
+	if all := g.Read(loopback.Judge, ref).Statuses; len(all) != 1 || all[0].Summary != "the check \"\uFFFD tests ✓\" failed\uFFFD" {
+		t.Errorf("it shows %+v", all)
+	}
+}
+
 // TestNoNumberOfStatusesHidesOne checks that a status beneath more statuses than are read is not reported as
 // missing.
 func TestNoNumberOfStatusesHidesOne(t *testing.T) {

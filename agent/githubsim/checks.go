@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -274,6 +275,9 @@ func (c *call) createStatus() (reply, error) {
 	if utf8.RuneCountInString(in.Description) > maxDescription {
 		return reply{}, refuse(http.StatusUnprocessableEntity, "Validation Failed: description is too long (maximum is %d characters)",
 			maxDescription)
+	}
+	if strings.ContainsFunc(in.Description, func(r rune) bool { return r > '\uFFFF' }) {
+		return reply{}, refuse(http.StatusUnprocessableEntity, "Validation Failed: description doesn't accept 4-byte Unicode")
 	}
 	same := 0
 	for _, st := range c.repo.statuses {
