@@ -151,7 +151,7 @@ func description(pr forge.PullRequest, approval *verdict.Record) string {
 var coAuthor = regexp.MustCompile(`(?im)^Co-authored-by:[ \t]*([^<>\r\n]*[^<>\s])[ \t]*<([^<>\s]+@[^<>\s]+)>[ \t]*\r?$`)
 
 // body is the rest of the squash commit's message: what the pull request says, as it was reviewed, and all others who
-// wrote one of its commits.
+// wrote one of its commits. It keeps no workflow from starting.
 func body(pr forge.PullRequest, approval *verdict.Record, commits []forge.Commit) string {
 	text := description(pr, approval)
 	named := map[string]bool{}
@@ -174,5 +174,16 @@ func body(pr forge.PullRequest, approval *verdict.Record, commits []forge.Commit
 			}
 		}
 	}
-	return strings.TrimSpace(text + "\n\n" + trailers.String())
+	return started(strings.TrimSpace(text + "\n\n" + trailers.String()))
+}
+
+// skips matches what keeps GitHub from starting workflows for a commit, anywhere in its message or as its last line
+// (https://docs.github.com/actions/managing-workflow-runs/skipping-workflow-runs).
+var skips = regexp.MustCompile(`(?im)\[(?:(?:skip|no)[ -]ci|ci[ -]skip|skip[ -]actions|actions[ -]skip)\]` +
+	`|^skip-checks:[ \t]*true[ \t\r]*$`)
+
+// started is the rest of a message without what would keep CI from running on the base. A description that only mentions
+// it, such as one that quotes release notes, would leave the merge untested. Who means it writes it into the title.
+func started(text string) string {
+	return skips.ReplaceAllStringFunc(text, strings.NewReplacer("[", "(", "]", ")", ":", "").Replace)
 }

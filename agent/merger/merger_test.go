@@ -89,6 +89,27 @@ func TestTheMessageIsWhatWasReviewed(t *testing.T) {
 	}
 }
 
+// TestADescriptionDoesNotKeepCIFromRunning: GitHub starts no workflow for a commit whose message has one of these, even
+// where it only quotes them.
+func TestADescriptionDoesNotKeepCIFromRunning(t *testing.T) {
+	t.Parallel()
+	g, pr := open(t)
+	said := "Update left-pad.\n\n- chore(release): 1.2.0 [skip ci]\n- `[CI Skip]`, [no ci], [skip actions], [actions skip]; " +
+		"see [1]: [no citation]\n\n\nskip-checks: true"
+	g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"body": said}, nil)
+	sha, err := newMerger(g, decided(decide.Merge, pr.Head.SHA)).Merge(t.Context(), pr.Ref, pr.Head.SHA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var commit struct{ Commit struct{ Message string } }
+	g.Call(loopback.Root, http.MethodGet, "commits/"+sha, nil, &commit)
+	want := "Change topic (#1)\n\nUpdate left-pad.\n\n- chore(release): 1.2.0 (skip ci)\n- `(CI Skip)`, (no ci), (skip actions), " +
+		"(actions skip); see [1]: [no citation]\n\n\nskip-checks true"
+	if commit.Commit.Message != want {
+		t.Errorf("the merge says %q, want %q", commit.Commit.Message, want)
+	}
+}
+
 // TestAnyChangeAfterTheDecisionStopsTheMerge: each thing that changes between the decision and the merge
 // ends without one.
 func TestAnyChangeAfterTheDecisionStopsTheMerge(t *testing.T) {
