@@ -32,7 +32,9 @@ type lockTool struct {
 	command string
 }
 
-// lockTools are the kinds of lock files that can be generated; the first match counts.
+// lockTools are the kinds of lock files that can be generated; the first match counts. Composer is asked to update a
+// package that does not exist: it then adds and removes what composer.json says, and keeps all other versions. Its
+// option --lock would add nothing.
 var lockTools = []lockTool{
 	{"package-lock.json", "", "npm install --package-lock-only --ignore-scripts --no-audit --no-fund"},
 	{"npm-shrinkwrap.json", "", "npm install --package-lock-only --ignore-scripts --no-audit --no-fund"},
@@ -45,7 +47,7 @@ var lockTools = []lockTool{
 	{"uv.lock", "", "uv lock"},
 	{"Gemfile.lock", "", "bundle lock"},
 	{"gems.locked", "", "bundle lock"},
-	{"composer.lock", "", "composer update --lock --no-install --no-scripts --no-plugins --no-interaction"},
+	{"composer.lock", "", "composer update touchstone/none --no-install --no-scripts --no-plugins --no-interaction"},
 }
 
 // staleLock is a lock file that has the base's content and must be generated again.
