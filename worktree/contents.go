@@ -73,20 +73,25 @@ func (c *Contents) Blobs(names []string, max int64, take func(i int, content []b
 	})
 }
 
-// ask sends the names to git and reads the answers. It stops git if an answer could not be read.
+// ask sends the names to git and reads the answers. It stops git if not all answers were read: git would wait for
+// ever for a reader of the others, and Close for git.
 func (c *Contents) ask(names []string, read func() error) error {
 	if len(names) == 0 {
 		return nil
 	}
 	c.begin()
+	complete := false // not if read panics, either
+	defer func() {
+		if !complete {
+			c.stop()
+		}
+	}()
 	// Git reads the whole request before it answers.
 	_, err := io.WriteString(c.questions, "contents "+strings.Join(names, "\ncontents ")+"\nflush\n")
 	if err == nil {
 		err = read()
 	}
-	if err != nil {
-		c.stop()
-	}
+	complete = err == nil
 	return err
 }
 
