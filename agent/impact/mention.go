@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"touchstone/agent/outline"
 	"touchstone/verdict"
@@ -175,9 +176,10 @@ var everyday = set(`is_none is_some is_ok is_err is_empty as_bytes as_ref as_mut
 	each select reject inject collect first last to_s to_sym to_a to_h to_i nil? empty? any? contains isEmpty stream close flush write read`)
 
 // typeOf returns the type of a value as far as the text of its file shows it: at its declaration, or at a
-// constructor. It is empty if there are several.
+// constructor. It is empty if there are several, and for a value in another encoding than UTF-8, which no expression
+// can match.
 func typeOf(value, file, text string) string {
-	if value == "" || value == "?" || len(value) < 2 && !strings.Contains(text, value+" *") {
+	if value == "" || value == "?" || !utf8.ValidString(value) || len(value) < 2 && !strings.Contains(text, value+" *") {
 		return ""
 	}
 	pattern := `\b` + regexp.QuoteMeta(value) +
