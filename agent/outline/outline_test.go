@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // listed are the definitions of a file, one a line: its lines and its title.
@@ -140,5 +141,20 @@ func TestEnclosingDefinitionIsFound(t *testing.T) {
 		if got := Around(test.name, all, len(all)-1); got != test.want {
 			t.Errorf("%s: %q stands around, want %q", test.text, got, test.want)
 		}
+	}
+}
+
+// TestStringsWithoutEndTakeNoMinutes reads a file in which each line begins a string that never ends.
+func TestStringsWithoutEndTakeNoMinutes(t *testing.T) {
+	t.Parallel()
+	done := make(chan string, 1)
+	go func() { done <- listed("a.rb", strings.Repeat("<<~A\n", 150_000)+"def last\nend\n") }()
+	select {
+	case got := <-done:
+		if want := "150001-150002 func last\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	case <-time.After(30 * time.Second): // it took two minutes when each search went to the end of the file
+		t.Fatal("the file is still read")
 	}
 }

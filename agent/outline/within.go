@@ -17,6 +17,10 @@ var quotes = []string{`"""`, "'''", "`"}
 // heredoc matches the beginning of a string that ends with a word, such as in PHP and Ruby.
 var heredoc = lazyregexp.New(`<<[<~-]['"]?([A-Z_]+)\b`)
 
+// maxHeredoc bounds the lines in which the end of a string is searched for. Without its end there is no string; the
+// search for it in all of a file, for each line of the file, could take minutes.
+const maxHeredoc = 1000
+
 // within returns the comment or the end of the string that is open after a line, given what was open before. It
 // does not see the multi-line strings of C# and Rust, and takes a quote in a comment behind code for a string.
 func (p *indentation) within(at int, open string) string {
@@ -33,7 +37,8 @@ func (p *indentation) within(at int, open string) string {
 		}
 		return open
 	}
-	if m := heredoc.FindStringSubmatch(text); m != nil && open == "" && slices.ContainsFunc(p.lines[at+1:],
+	if m := heredoc.FindStringSubmatch(text); m != nil && open == "" && slices.ContainsFunc(
+		p.lines[at+1:min(at+1+maxHeredoc, len(p.lines))],
 		func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), m[1]) }) {
 		return m[1]
 	}
