@@ -277,6 +277,9 @@ func (f *finder) search(n *Name, file string, lines []string) {
 			kind = "test"
 		}
 		p, ok := r.use(i, kind)
+		if ok && (found < perFile || n.How == Touched) { // finding it for all lines of a long file takes too much time
+			p.Function = outline.Around(file, lines, i)
+		}
 		if !ok || n.listed(p) {
 			if n.word != "" {
 				n.others = true
@@ -327,7 +330,7 @@ type reading struct {
 	text  string
 }
 
-// use returns what a line does with the name; ok is false if the name means something else there.
+// use returns what a line does with the name, without its function; ok is false if the name means something else there.
 func (r *reading) use(i int, kind string) (p Place, ok bool) {
 	n, line := r.name, r.lines[i]
 	p = Place{Path: r.file, Line: i + 1}
@@ -336,7 +339,6 @@ func (r *reading) use(i int, kind string) (p Place, ok bool) {
 		if p.rank == 0 {
 			return p, false
 		}
-		p.Function = outline.Around(r.file, r.lines, i)
 		if kind == "test" {
 			p.rank -= 3
 		}
@@ -369,7 +371,6 @@ func (r *reading) use(i int, kind string) (p Place, ok bool) {
 			p.What, p.rank = p.What+" of "+is, p.rank-4
 		}
 	}
-	p.Function = outline.Around(r.file, r.lines, i)
 	return p, true
 }
 
