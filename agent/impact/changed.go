@@ -391,21 +391,31 @@ func own(changed map[int]string, b outline.Block, all []outline.Block) bool {
 // comment matches a line that is only a comment, in most languages.
 var comment = lazyregexp.New(`^\s*(?://|#|/?\*|--|<!--|"""|''')`)
 
+// maxPairs bounds the pairs of definitions of one file that are compared, which takes about a second.
+const maxPairs = 1 << 21
+
 // pairRenamed combines a removed and an added definition with nearly the same text into a renamed one. It
 // clears the kind of the other entry.
 func pairRenamed(names []Name, s worktree.Sides) {
 	before, after := bytes.Split(s.Before, []byte("\n")), bytes.Split(s.After, []byte("\n"))
-	text := func(lines [][]byte, n Name) map[string]int {
-		words := map[string]int{}
+	texts := make([]map[string]int, len(names)) // each is read once: a generated file has thousands
+	for i, n := range names {
+		lines := after
+		if n.How == Removed {
+			lines = before
+		} else if n.How != Added {
+			continue
+		}
+		texts[i] = map[string]int{}
 		for _, line := range lines[min(n.Line-1, len(lines)):min(n.last, len(lines))] {
 			for _, w := range parts(string(line)) {
 				if w != n.Name {
-					words[w]++
+					texts[i][w]++
 				}
 			}
 		}
-		return words
 	}
+	left := maxPairs
 	for i, gone := range names {
 		if gone.How != Removed {
 			continue
@@ -415,7 +425,10 @@ func pairRenamed(names []Name, s worktree.Sides) {
 			if came.How != Added || came.Kind != gone.Kind || came.In != gone.In && came.Name != gone.Name {
 				continue
 			}
-			if alike := likeness(text(before, gone), text(after, came)); alike > best {
+			if left--; left < 0 {
+				return
+			}
+			if alike := likeness(texts[i], texts[k]); alike > best {
 				best, at = alike, k
 			}
 		}

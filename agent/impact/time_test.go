@@ -1,9 +1,14 @@
 package impact
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"touchstone/agent/outline"
+	"touchstone/worktree"
 )
 
 // within fails a test whose work takes too long.
@@ -28,6 +33,31 @@ func TestALongDocumentThatRepeatsANameTakesNoMinute(t *testing.T) {
 		got := sheetOf(t, tree, "").Names
 		if len(got) != 1 || len(got[0].Places) != perFile || got[0].Places[0].Function != "Names" {
 			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// TestAGeneratedFileWhoseFunctionsAreRenamedTakesNoMinute compares thousands of removed functions with as many new ones.
+func TestAGeneratedFileWhoseFunctionsAreRenamedTakesNoMinute(t *testing.T) {
+	t.Parallel()
+	const functions = 4000
+	generated := func(prefix string) []byte {
+		var b strings.Builder
+		for i := range functions {
+			fmt.Fprintf(&b, "export function %s%d() {\n", prefix, i)
+			for k := range 10 {
+				fmt.Fprintf(&b, "  call%d(item%d, %d)\n", k, i, k)
+			}
+			b.WriteString("}\n\n")
+		}
+		return []byte(b.String())
+	}
+	s := worktree.Sides{Path: "a.ts", OldPath: "a.ts", Before: generated("getItem"), After: generated("fetchItem")}
+	within(t, 40*time.Second, func() {
+		names := touched(s, outline.Of("a.ts", s.Before), outline.Of("a.ts", s.After), emptyChanges(), false)
+		i := slices.IndexFunc(names, func(n Name) bool { return n.Name == "getItem0" })
+		if len(names) < functions || names[i].How != Renamed || names[i].To != "func fetchItem0" {
+			t.Errorf("%d names, %+v", len(names), names[i])
 		}
 	})
 }
