@@ -298,7 +298,7 @@ func (p *Program) check(dir string, texts map[string][]byte) map[string][]Ref {
 		info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
 		p.typed(dir+"."+name, files, info)
 		for _, file := range files {
-			path := p.set.Position(file.Package).Filename
+			path := p.position(file.Package).Filename
 			if _, wanted := texts[path]; wanted {
 				all[path] = p.read(file, info)
 			}

@@ -84,3 +84,24 @@ func FuzzAnyFileIsChecked(f *testing.F) {
 		}
 	})
 }
+
+// TestLineDirectivesMoveNothing checks that references in a generated file, and to it, have the lines and the name of the
+// file itself, as a reader of the repository sees it.
+func TestLineDirectivesMoveNothing(t *testing.T) {
+	p := program(map[string]string{
+		"go.mod": "module acme\n",
+		"a/y.go": "package a\n\n//line a.y:100\ntype Token struct{ Kind int }\n\nfunc kind(t Token) int { return t.Kind }\n",
+		"a/a.go": "package a\n\nfunc set(t *Token) { t.Kind = 1 }\n",
+	})
+	if err := p.Check(t.Context(), []string{"a/a.go", "a/y.go"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{
+		"a/a.go": {"3 Token is of a/y.go:4, written false", "3 Kind is of a/y.go:4, written true"},
+		"a/y.go": {"6 Token is of a/y.go:4, written false", "6 Kind is of a/y.go:4, written false"},
+	} {
+		if refs, ok := p.Refs(name); !ok || !slices.Equal(told(refs), want) {
+			t.Errorf("%s was checked: %v; told\n%s\nwant\n%s", name, ok, strings.Join(told(refs), "\n"), strings.Join(want, "\n"))
+		}
+	}
+}

@@ -27,6 +27,9 @@ type Ref struct {
 	Methods   []string
 }
 
+// position returns the position of something in its file, whatever line directives say.
+func (p *Program) position(at token.Pos) token.Position { return p.set.PositionFor(at, false) }
+
 // read collects the references of a file.
 func (p *Program) read(file *ast.File, info *types.Info) []Ref {
 	written := map[*ast.Ident]bool{}
@@ -94,7 +97,7 @@ func target(e ast.Expr, written map[*ast.Ident]bool) {
 
 // ref returns the meaning of a name, if it is something of this repository and not a local.
 func (p *Program) ref(name *ast.Ident, object types.Object) (Ref, bool) {
-	r := Ref{Name: name.Name, Line: p.set.Position(name.Pos()).Line}
+	r := Ref{Name: name.Name, Line: p.position(name.Pos()).Line}
 	switch o := object.(type) {
 	case *types.Var:
 		r.Field = o.IsField()
@@ -119,7 +122,7 @@ func (p *Program) ref(name *ast.Ident, object types.Object) (Ref, bool) {
 	default:
 		return r, false
 	}
-	at := p.set.Position(object.Pos())
+	at := p.position(object.Pos())
 	r.Of = Definition{at.Filename, at.Line}
 	return r, at.IsValid()
 }
