@@ -83,7 +83,7 @@ func GuardSARIF(found []guard.Finding) any {
 		if f.Tier == guard.Hold {
 			level = "error"
 		}
-		place := object{"artifactLocation": object{"uri": f.Path}}
+		place := object{"artifactLocation": object{"uri": reference(f.Path)}}
 		if f.Line > 0 {
 			place["region"] = object{"startLine": f.Line}
 		}

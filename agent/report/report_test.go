@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"touchstone/verdict"
+	"touchstone/verdict/guard"
+	"touchstone/verdict/guard/change"
 )
 
 // troubled is a review with something of everything, and with texts that would like to
@@ -212,5 +214,18 @@ func checkSARIF(t *testing.T, path string, value any, seen map[string]bool) {
 		if value < 1 {
 			t.Errorf("%q is %v", path, value)
 		}
+	}
+}
+
+// TestTheGuardsPathsAreReferences checks a path in which a space, a number sign and a percent sign would end, cut or
+// change it.
+func TestTheGuardsPathsAreReferences(t *testing.T) {
+	var out bytes.Buffer
+	found := []guard.Finding{{Rule: "ci/job-gone", Place: change.Place{Path: "ci/a b#1 100%.yml", Line: 2}}}
+	if err := PrintFindings(&out, found, 0, "sarif"); err != nil {
+		t.Fatal(err)
+	}
+	if want := `"uri": "ci/a%20b%231%20100%25.yml"`; !strings.Contains(out.String(), want) {
+		t.Errorf("no %s in\n%s", want, out.String())
 	}
 }

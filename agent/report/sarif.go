@@ -89,7 +89,6 @@ func sarifText(f verdict.Finding) string {
 // sarifPlace returns the place of a result. A result about the change as a whole is at the first line of its
 // first file: code scanning refuses a result without a place
 // (https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning).
-// Its path is a relative reference (https://www.rfc-editor.org/rfc/rfc3986#section-4.2).
 func (r Review) sarifPlace(path string, start, end int) object {
 	if path == "" {
 		path, start, end = r.First, 1, 1
@@ -97,9 +96,12 @@ func (r Review) sarifPlace(path string, start, end int) object {
 	if path == "" {
 		return nil
 	}
-	at := object{"artifactLocation": object{"uri": (&url.URL{Path: path}).String()}}
+	at := object{"artifactLocation": object{"uri": reference(path)}}
 	if start > 0 {
 		at["region"] = object{"startLine": start, "endLine": max(start, end)}
 	}
 	return at
 }
+
+// reference returns a path as a relative reference (https://www.rfc-editor.org/rfc/rfc3986#section-4.2).
+func reference(path string) string { return (&url.URL{Path: path}).String() }
