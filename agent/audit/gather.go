@@ -85,6 +85,10 @@ func Gather(ctx context.Context, read Reader, ref forge.Ref, settings Settings) 
 	}
 	s, err := settings.State(ctx, pr)
 	switch {
+	case errors.Is(err, forge.ErrForbidden) && c.Merge != nil:
+		c.miss("cannot tell what the merge lacked: %v", err)
+		c.Merge.Lacked = c.Missing
+		return c, nil
 	case errors.Is(err, forge.ErrForbidden):
 		c.miss("cannot tell what blocks the merge: %v", err)
 		return c, nil

@@ -14,6 +14,7 @@ import (
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 func TestMissingNamesWhatStopsTheMerge(t *testing.T) {
@@ -290,5 +291,30 @@ func TestMissingNamesWhatGitHubWaitsFor(t *testing.T) {
 		if err != nil || len(chain.Missing) != 1 || !strings.Contains(chain.Missing[0], want) {
 			t.Errorf("missing %q, %v; want %q", chain.Missing, err, want)
 		}
+	}
+}
+
+// TestAMergeWhoseConditionsCannotBeReadSaysSo checks that the report of a merge does not look as if nothing was missing
+// when the token may not read what the merge required.
+func TestAMergeWhoseConditionsCannotBeReadSaysSo(t *testing.T) {
+	w := start(t)
+	w.status("success")
+	w.merge()
+	client := w.Client(loopback.Person)
+	asked := asks(client, settings())
+	asked.State = func(context.Context, forge.PullRequest) (decide.State, error) {
+		return decide.State{}, fmt.Errorf("read the rules: %w", forge.ErrForbidden)
+	}
+	chain, err := audit.Gather(t.Context(), client, w.ref, asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := chain.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	if want := "cannot tell what the merge lacked: read the rules: forbidden"; !strings.Contains(text.String(), want) ||
+		!slices.Equal(chain.Missing, []string{want}) {
+		t.Errorf("missing %q; it says\n%s", chain.Missing, text.String())
 	}
 }
