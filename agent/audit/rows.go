@@ -72,7 +72,7 @@ func (t Tally) Precision() (part float64, ok bool) {
 // Rows counts what became of the findings of each row. Reviewers are the logins whose records are believed;
 // liked returns the reactions to the comment on a finding, and may be nil.
 func Rows(past []forge.Past, since time.Time, reviewers []string, liked func(forge.Ref, string) forge.Reactions) RowStats {
-	s := RowStats{Since: since}
+	s := RowStats{Since: since, Rows: []Row{}}
 	rows := map[string]*Row{}
 	for _, p := range past {
 		if over(p, since) {

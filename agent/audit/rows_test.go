@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -61,5 +62,13 @@ func TestRowsCountWhatBecameOfFindings(t *testing.T) {
 	var text strings.Builder
 	if err := stats.Write(&text); err != nil || !strings.Contains(text.String(), "67 %") {
 		t.Errorf("%v\n%s", err, text.String())
+	}
+}
+
+// TestWithoutFindingsTheRowsAreAnEmptyList checks what programs read that go through the rows.
+func TestWithoutFindingsTheRowsAreAnEmptyList(t *testing.T) {
+	data, err := json.Marshal(audit.Rows(nil, monday, nil, nil))
+	if err != nil || !strings.Contains(string(data), `"rows":[]`) {
+		t.Errorf("%s, %v", data, err)
 	}
 }
