@@ -146,12 +146,19 @@ func (l countedConnection) write(ctx context.Context, pieces [][]byte) error {
 	return err
 }
 
-// pass counts what a recovery did.
-func (m *metrics) pass(report recovery.Report) {
-	left, problem := 0, false
+// brought counts what a recovery brought in.
+func (m *metrics) brought(report recovery.Report) {
 	for _, h := range report.Hooks {
 		m.recovered.WithLabelValues("redelivered").Add(float64(h.Redelivered))
 		m.recovered.WithLabelValues("fetched").Add(float64(h.Fetched))
+	}
+}
+
+// pass counts what a recovery did that went through all hooks.
+func (m *metrics) pass(report recovery.Report) {
+	m.brought(report)
+	left, problem := 0, false
+	for _, h := range report.Hooks {
 		left += h.Left
 		problem = problem || h.Problem != ""
 	}

@@ -97,8 +97,14 @@ func (s *Server) recoverNow(w http.ResponseWriter, r *http.Request) {
 	})
 	zerolog.Ctx(ctx).Info().Str("remote", r.RemoteAddr).Msg("recovery asked for")
 	report, err := s.recovery.Pass(ctx)
-	if errors.Is(err, errStopping) {
+	switch {
+	case errors.Is(err, errStopping):
 		refuse(w, http.StatusServiceUnavailable, errStopping.Error())
+		return
+	case r.Context().Err() != nil:
+		// Its report leaves out hooks, perhaps all of them, or blames them for the hang-up.
+		s.metrics.brought(report)
+		zerolog.Ctx(ctx).Warn().Msg("recovery cut off: the client disconnected; the relay's own next pass brings in the rest")
 		return
 	}
 	s.passed(report)
