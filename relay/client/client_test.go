@@ -395,3 +395,22 @@ func TestFollowRefusesAMistakenConfiguration(t *testing.T) {
 		}
 	}
 }
+
+// A proxy that leads from http to https does not make the client take the stream behind it for silent.
+func TestStreamBehindARedirect(t *testing.T) {
+	t.Parallel()
+	const idle = time.Second
+	url, asked := scripted(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.URL.Path+"?after=oldest", http.StatusMovedPermanently)
+	}, func(w http.ResponseWriter, r *http.Request) {
+		for seq := int64(1); r.Context().Err() == nil; seq++ {
+			fmt.Fprint(w, frame(t, seq))
+			http.NewResponseController(w).Flush()
+			<-time.After(idle / 40)
+		}
+	})
+	collect(t, &client.Client{URL: url, IdleTimeout: idle}, client.Now, 60)
+	if n := len(asked()); n != 2 {
+		t.Errorf("%d requests, want the redirected one and the one that it leads to", n)
+	}
+}

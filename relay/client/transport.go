@@ -32,11 +32,25 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if response.StatusCode != http.StatusOK {
-		return response, nil // a short body, for which the timer keeps running
+		// A short body, for which the timer keeps running. After it, a redirect leads to a request with its own timer.
+		response.Body = &timedBody{response.Body, silence}
+		return response, nil
 	}
 	silence.Stop()
 	response.Body = &frameReader{body: response.Body, idle: t.idle, silence: silence}
 	return response, nil
+}
+
+// timedBody stops a timer when it is closed.
+type timedBody struct {
+	io.ReadCloser
+	timer *time.Timer
+}
+
+// Close closes the body.
+func (b *timedBody) Close() error {
+	b.timer.Stop()
+	return b.ReadCloser.Close()
 }
 
 var frameEnd = []byte("\n\n")
