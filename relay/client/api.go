@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"touchstone/relay/event"
 )
@@ -70,6 +71,21 @@ func (c *Client) SetAppSecret(ctx context.Context, source, secret string) error 
 	return c.do(ctx, http.MethodPut, "api/v1/sources/"+url.PathEscape(source)+"/app-secret", nil, map[string]string{"secret": secret}, nil)
 }
 
+// asker follows a redirect unless that would turn a change into a question, as 301 and 302 do
+// (https://pkg.go.dev/net/http#Client): the answer to the question would pass for the answer to the change.
+var asker = &http.Client{CheckRedirect: func(next *http.Request, before []*http.Request) error {
+	switch {
+	case next.Method != before[0].Method:
+		return http.ErrUseLastResponse
+	case len(before) >= maxRedirects:
+		return fmt.Errorf("stopped after %d redirects", maxRedirects)
+	}
+	return nil
+}}
+
+// maxRedirects is how many redirects are followed, as net/http does by default.
+const maxRedirects = 10
+
 // do sends a request and decodes a successful answer into a variable, unless that is nil.
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, body, into any) error {
 	if err := c.Validate(""); err != nil {
@@ -97,7 +113,7 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	if method != http.MethodGet {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := asker.Do(request)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 			err = cause
@@ -105,6 +121,9 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 		return fmt.Errorf("ask the relay: %w", err)
 	}
 	defer response.Body.Close()
+	if to, err := response.Location(); response.StatusCode/100 == 3 && err == nil {
+		return &StatusError{Code: response.StatusCode, Reason: "write " + strings.TrimSuffix(to.String(), "/"+path) + " as its address"}
+	}
 	if response.StatusCode/100 != 2 {
 		return &StatusError{Code: response.StatusCode, Reason: reason(response.Body)}
 	}

@@ -414,3 +414,37 @@ func TestStreamBehindARedirect(t *testing.T) {
 		t.Errorf("%d requests, want the redirected one and the one that it leads to", n)
 	}
 }
+
+// A proxy that leads from http to https by 301 would make a question of a change, whose answer says nothing of the change.
+func TestAChangeIsNotRedirectedIntoAQuestion(t *testing.T) {
+	t.Parallel()
+	methods := make(chan string, 10)
+	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		methods <- r.Method
+		fmt.Fprint(w, `{"settings":{}}`)
+	}))
+	t.Cleanup(relay.Close)
+	proxy := func(status int) *client.Client {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, relay.URL+r.URL.Path, status)
+		}))
+		t.Cleanup(s.Close)
+		return &client.Client{URL: s.URL}
+	}
+	change := map[string]string{"engine.off": "opus"}
+	var answer event.Settings
+	err := proxy(http.StatusMovedPermanently).Ask(t.Context(), http.MethodPatch, "control", change, &answer)
+	if refusal := (*client.StatusError)(nil); !errors.As(err, &refusal) || refusal.Code != http.StatusMovedPermanently ||
+		!strings.Contains(err.Error(), "write "+relay.URL+" as its address") {
+		t.Errorf("a change was answered %+v, %v", answer, err)
+	}
+	if err := proxy(http.StatusPermanentRedirect).Ask(t.Context(), http.MethodPatch, "control", change, &answer); err != nil {
+		t.Error(err)
+	}
+	if err := proxy(http.StatusMovedPermanently).Get(t.Context(), "control", nil, &answer); err != nil {
+		t.Error(err)
+	}
+	if first, second := <-methods, <-methods; first != http.MethodPatch || second != http.MethodGet {
+		t.Errorf("the relay was asked to %s and %s", first, second)
+	}
+}
