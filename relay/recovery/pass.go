@@ -52,6 +52,7 @@ func (p *pass) run(ctx context.Context) error {
 	for chunk := range slices.Chunk(missing, chunkSize) {
 		left, err := p.bringIn(ctx, chunk)
 		if err != nil {
+			p.report.Left = len(missing) - p.report.Redelivered - p.report.Fetched
 			return err
 		}
 		p.report.Left += len(left)
@@ -140,13 +141,16 @@ func (p *pass) redeliver(ctx context.Context, missing []delivery) ([]delivery, e
 		}
 	}
 	left, err := p.await(ctx, missing, asked)
+	if err != nil {
+		return nil, err // nobody knows how many arrived
+	}
 	p.report.Redelivered += len(missing) - len(left)
 	if asked > 0 && len(left) == len(missing) {
 		p.fetchOnly = true
 		p.report.Problem = "GitHub's redeliveries do not arrive, so the relay fetches them unsigned; make the webhook's address " +
 			"this relay's, and its secret the same as the relay's"
 	}
-	return left, err
+	return left, nil
 }
 
 // await waits until as many of the deliveries as were asked for are in the log, or until Config.Arrival has

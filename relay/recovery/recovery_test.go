@@ -142,6 +142,26 @@ func TestFailedDeliveriesAreTriedInTheNextPass(t *testing.T) {
 	w.checkLog(r.events())
 }
 
+// A pass that ends early reports as still missing whatever it has not brought in.
+func TestAPassThatFailsReportsWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "acme/app", "json")
+	r := startRelay(t, w, secret, w.config("acme/app"))
+	r.recover()
+	w.relay.Store(nil)
+	w.comment(2)
+	answer := func(_ http.ResponseWriter, request *http.Request) bool {
+		if request.Method == http.MethodPost {
+			panic(http.ErrAbortHandler) // the connection breaks
+		}
+		return false
+	}
+	w.answer.Store(&answer)
+	if report := only(t, r.recover()); report.Problem == "" || report.Missing != 2 || report.Redelivered != 0 || report.Left != 2 {
+		t.Errorf("without a connection came %+v", report)
+	}
+}
+
 // A delivery that GitHub is still waiting for is neither missing yet nor forgotten.
 func TestDeliveryInProgressIsNotMissing(t *testing.T) {
 	t.Parallel()
