@@ -89,8 +89,8 @@ relay runs. Or --config names the relay's configuration.`,
 	return cmd
 }
 
-// endpointOf returns the secret of the relay's GitHub source, and address or, if that is empty, the address
-// of the source's endpoint.
+// endpointOf returns the secret of the GitHub source that address leads to, and address. If that is empty, it returns
+// those of the relay's first GitHub source.
 func endpointOf(file, address string) (secret, endpoint string, err error) {
 	config := defaultConfig()
 	if err := config.load(file); err != nil {
@@ -100,17 +100,21 @@ func endpointOf(file, address string) (secret, endpoint string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		github, ok := sources[name].(source.GitHub)
-		if !ok {
-			continue
-		}
-		if address == "" && config.PublicURL == "" {
-			return "", "", fmt.Errorf("the address at which GitHub reaches the relay is not set; give --url, or set public_url in %s", file)
-		}
-		return github.Secret, cmp.Or(address, strings.TrimSuffix(config.PublicURL, "/")+"/webhooks/"+name), nil
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(sources)), func(name string) bool {
+		_, ok := sources[name].(source.GitHub)
+		return !ok
+	})
+	if len(names) == 0 {
+		return "", "", fmt.Errorf("%s has no source of the kind github; add one", file)
 	}
-	return "", "", fmt.Errorf("%s has no source of the kind github; add one", file)
+	if address == "" && config.PublicURL == "" {
+		return "", "", fmt.Errorf("the address at which GitHub reaches the relay is not set; give --url, or set public_url in %s", file)
+	}
+	name := names[0]
+	if to := path.Base(address); slices.Contains(names, to) {
+		name = to // each source has its own secret
+	}
+	return sources[name].(source.GitHub).Secret, cmp.Or(address, strings.TrimSuffix(config.PublicURL, "/")+"/webhooks/"+name), nil
 }
 
 // webhook checks the arguments and the environment.
