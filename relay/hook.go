@@ -96,6 +96,9 @@ func endpointOf(file, address string) (secret, endpoint string, err error) {
 	if err := config.load(file); err != nil {
 		return "", "", err
 	}
+	if err := config.validateSources(); err != nil {
+		return "", "", err
+	}
 	sources, err := config.sources()
 	if err != nil {
 		return "", "", err
