@@ -43,8 +43,8 @@ func (u *setup) settings(cmd *cobra.Command) (Config, error) {
 		return config, usageError{errors.Join(err, config.validateServer())}
 	}
 	if u.domain != "" && config.Domain != u.domain {
-		return config, usageError{fmt.Errorf("%s was set up without the domain %s; set domain and public_url in that file", u.file("relay.yaml"),
-			u.domain)}
+		return config, usageError{fmt.Errorf("%s was set up without the domain %s; set domain, public_url and listen (:443 for all addresses of "+
+			"this machine) in that file", u.file("relay.yaml"), u.domain)}
 	}
 	if cmd.Flags().Changed("listen") {
 		config.Listen = u.listen
