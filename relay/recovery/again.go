@@ -37,7 +37,7 @@ func (r *Recovery) Again(ctx context.Context, source, delivery string) error {
 
 // again reports whether the hook has the delivery and GitHub agreed to redeliver it.
 func (r *Recovery) again(ctx context.Context, h hook, guid string) (bool, error) {
-	p := pass{Recovery: r, hook: h}
+	p := pass{Recovery: r, hook: h, sought: guid}
 	listed, _, err := p.list(ctx, time.Time{})
 	if err != nil {
 		return false, h.target.explain(err)

@@ -64,7 +64,8 @@ func later(a, b time.Time) time.Time {
 }
 
 // list reads GitHub's list as far back as look decides and returns its deliveries, the oldest first. Nothing
-// up to through is missing. It also returns when GitHub made the list, by GitHub's clock.
+// up to through is missing. If a delivery is sought, it reads no further than to that one. It also returns when GitHub
+// made the list, by GitHub's clock.
 func (p *pass) list(ctx context.Context, through time.Time) ([]delivery, time.Time, error) {
 	var listed time.Time
 	byGUID := map[string]delivery{}
@@ -94,7 +95,7 @@ func (p *pass) list(ctx context.Context, through time.Time) ([]delivery, time.Ti
 			d.running = byGUID[d.guid].running || attempt.GetStatusCode() == 0 && listed.Sub(at) < running
 			byGUID[d.guid] = d
 		}
-		if response.Cursor == "" {
+		if _, found := byGUID[p.sought]; response.Cursor == "" || p.sought != "" && found {
 			break
 		}
 		query.Set("cursor", response.Cursor)

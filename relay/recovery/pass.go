@@ -29,6 +29,8 @@ type pass struct {
 	report HookReport
 	// open is the time of the oldest delivery that is not in the log; zero for none.
 	open time.Time
+	// sought is the id of the one delivery that the list is read for; empty for all.
+	sought string
 	// fetchOnly is set once GitHub's redeliveries turn out not to reach this relay.
 	fetchOnly bool
 }

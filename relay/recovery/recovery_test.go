@@ -3,7 +3,9 @@ package recovery_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -351,5 +353,39 @@ func TestADeliveryIsSentAgain(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The delivery is looked for from the newest on, and no further than it has to be: the whole list of a busy organization
+// has a thousand pages, longer than a browser or a proxy waits.
+func TestAgainReadsTheListOnlyUpToTheDelivery(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "acme/app", "json")
+	pages := func(rw http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost {
+			rw.WriteHeader(http.StatusAccepted)
+			return true
+		}
+		if !strings.HasSuffix(r.URL.Path, "/deliveries") {
+			return false
+		}
+		page, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
+		if page < 5 {
+			rw.Header().Set("Link", fmt.Sprintf(`<%s%s?cursor=%d>; rel="next"`, w.URL, r.URL.Path, page+1))
+		}
+		fmt.Fprintf(rw, `[{"id":%d,"guid":"delivery-%d","delivered_at":%q,"status_code":202}]`, 100-page, page,
+			w.Now().Add(-time.Duration(page)*time.Minute).Format(time.RFC3339))
+		return true
+	}
+	w.answer.Store(&pages)
+	again, err := recovery.New(w.config("acme/app"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Again(t.Context(), "github", "delivery-1"); err != nil {
+		t.Fatal(err)
+	}
+	if read, asked := w.count("GET .*/deliveries$"), w.count("POST .*/deliveries/99/attempts$"); read != 2 || asked != 1 {
+		t.Errorf("read %d pages and asked %d times; the delivery is on the second page", read, asked)
 	}
 }
