@@ -314,6 +314,13 @@ func (s *stream) own(frame []byte) []byte {
 // repeat sends an event once more, and after it the subscriber's position, so that every client processes the
 // event and resumes where it was.
 func (s *stream) repeat(ctx context.Context, e event.Event) error {
+	// A client that ends after the event resumes there, so send everything before it first.
+	for more := true; more && s.at.Seq < e.ID.Seq; {
+		var err error
+		if more, err = s.advance(ctx); err != nil {
+			return err
+		}
+	}
 	piece, err := s.event(&hub.Entry{Event: e})
 	if err != nil {
 		return err
