@@ -144,14 +144,22 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 // maxDepth is how deeply encoding/json allows JSON to be nested.
 const maxDepth = 10_000
 
+// maxInFrame leaves 1 MiB of a frame for all but the payload.
+const maxInFrame = MaxFrameBytes - 1<<20
+
+// inFrame returns how many bytes a payload takes in a frame, where "data: " begins each of its lines.
+func inFrame(payload []byte) int {
+	return len(payload) + len("data: ")*bytes.Count(payload, []byte("\n"))
+}
+
 // inlineable reports whether the payload can be part of the envelope and come out of it with the same bytes,
 // through any reader that follows the SSE and JSON standards. That rules out what is not JSON; what is not
 // UTF-8, which readers of event streams replace; a carriage return, which ends a line of a stream just as a
-// line feed does; white space around the value, which an object does not preserve; and nesting that exceeds
-// the limit together with the envelope's own level.
+// line feed does; white space around the value, which an object does not preserve; so many lines that the frame
+// would exceed MaxFrameBytes; and nesting that exceeds the limit together with the envelope's own level.
 func (e Event) inlineable() bool {
 	payload := e.Payload
-	if bytes.IndexByte(payload, '\r') >= 0 || !utf8.Valid(payload) ||
+	if bytes.IndexByte(payload, '\r') >= 0 || !utf8.Valid(payload) || inFrame(payload) > maxInFrame ||
 		len(bytes.TrimSpace(payload)) != len(payload) || (!e.JSON || len(payload) == 0) && !json.Valid(payload) {
 		return false
 	}

@@ -311,3 +311,17 @@ func FuzzFilter(f *testing.F) {
 		}
 	})
 }
+
+// A line of a payload takes six bytes more in a frame than in the payload, and a payload can have very many lines.
+func TestNoPayloadMakesAFrameThatReadersRefuse(t *testing.T) {
+	t.Parallel()
+	payload := []byte("[" + strings.Repeat("1,\n", 6<<20) + "1]")
+	e := Event{ID: Cursor{Log: "q7m2x4ka", Seq: 1}, Source: "ci", Payload: payload}
+	frame, err := e.AppendFrame(nil)
+	if err != nil || len(frame) > MaxFrameBytes {
+		t.Fatalf("%d bytes of payload make a frame of %d, %v", len(payload), len(frame), err)
+	}
+	if m := readFrame(t, frame); m.Event == nil || !bytes.Equal(m.Event.Payload, payload) {
+		t.Error("the payload came out otherwise")
+	}
+}
