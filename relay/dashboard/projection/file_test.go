@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"testing"
 
 	"touchstone/relay/dashboard/projection"
@@ -30,6 +31,32 @@ func TestFileGoesOnFromWhereItStopped(t *testing.T) {
 	if got, want := one(t, p), one(t, l.project(l.file(), "judge")); !reflect.DeepEqual(got, want) {
 		t.Errorf("it comes to %+v, want %+v", got, want)
 	}
+}
+
+// The file tells of private repositories, so only its owner may read it, also one that others could read before.
+func TestFileIsPrivate(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the folder decides there")
+	}
+	l, path := newLog(t), filepath.Join(t.TempDir(), "page.db")
+	check := func() {
+		for _, end := range []string{"", "-wal", "-shm"} {
+			if info, err := os.Stat(path + end); err == nil && info.Mode().Perm() != 0o600 || err != nil && end == "" {
+				t.Errorf("page.db%s: %v, %v", end, info, err)
+			}
+		}
+	}
+	l.project(path, "judge")
+	check()
+	old := filepath.Join(t.TempDir(), "page.db")
+	makeFile(t, l, old)
+	if err := os.Chmod(old, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	path = old
+	l.project(path, "judge")
+	check()
 }
 
 // A file that is missing, damaged, of another version or of another log is rebuilt.

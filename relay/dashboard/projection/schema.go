@@ -138,6 +138,9 @@ func openFiles(ctx context.Context, path string, identity map[string]string) (*f
 }
 
 func tryOpen(ctx context.Context, path string) (*files, error) {
+	if err := makePrivate(path); err != nil {
+		return nil, err
+	}
 	f := &files{path: path}
 	var err error
 	if f.writer, err = sql.Open("sqlite", dsn(path, "immediate")); err != nil {
@@ -197,6 +200,17 @@ func (f *files) create(ctx context.Context, identity map[string]string) error {
 }
 
 func (f *files) close() error { return errors.Join(f.reader.Close(), f.writer.Close()) }
+
+// makePrivate makes the file, if there is none, and lets only its owner read it, like the log. Otherwise SQLite would let the
+// umask decide, also about the files that it keeps beside this one.
+func makePrivate(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	// The file may be from a relay that did not do this.
+	return errors.Join(file.Close(), os.Chmod(path, 0o600))
+}
 
 // remove deletes the file and the files that SQLite keeps beside it.
 func remove(path string) error {
