@@ -96,7 +96,9 @@ var joining = []Change{
 func TestWriteKeepsWhatPeopleWrote(t *testing.T) {
 	for name, before := range map[string]string{
 		"no file": "", "comments": "# mine\n", "the example": config.Example,
-		"others": "# mine\nsweep: 1m # often\nrelay: {url: \"http://old\"}\ngithub:\n  # ours\n  api_url: https://github.example.com/api/v3/\n",
+		"others": "# mine\nsweep: 1m # often\nrelay: {url: \"http://old\"}\n" +
+			"github:\n  # ours\n  api_url: https://github.example.com/api/v3/\n",
+		"sections without settings": "relay:\n  # mine\ngithub:\nengine:\n  acp: ~\nsweep: 1m\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "new", "agent.yaml")

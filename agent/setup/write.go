@@ -89,9 +89,23 @@ func plan(path string, changes []Change) (text []byte, said []string, err error)
 
 // put sets one key in the file, and describes the change; nil for no change.
 func (c Change) put(file *ast.File) (said *string, err error) {
-	now, err := lookup(file, "$."+c.Key)
-	if err != nil {
-		return nil, err
+	// Existing sections stay, and missing keys below them are added. The library finds nothing below a section without
+	// settings, such as one whose settings are all commented out: it is missing like one that is not there.
+	place, below := "$", strings.Split(c.Key, ".")
+	for len(below) > 1 {
+		section := place + "." + below[0]
+		if there, err := lookup(file, section); err != nil {
+			return nil, err
+		} else if there == nil {
+			break
+		}
+		place, below = section, below[1:]
+	}
+	var now any
+	if len(below) == 1 {
+		if now, err = lookup(file, place+"."+below[0]); err != nil {
+			return nil, err
+		}
 	}
 	was, err := yaml.Marshal(now)
 	if err != nil {
@@ -103,17 +117,6 @@ func (c Change) put(file *ast.File) (said *string, err error) {
 	}
 	if wanted, err := yaml.Marshal(c.Value); err != nil || bytes.Equal(was, wanted) {
 		return nil, err
-	}
-	// Existing sections stay, and missing keys below them are added.
-	place, below := "$", strings.Split(c.Key, ".")
-	for len(below) > 1 {
-		section := place + "." + below[0]
-		if there, err := lookup(file, section); err != nil {
-			return nil, err
-		} else if there == nil {
-			break
-		}
-		place, below = section, below[1:]
 	}
 	text := ""
 	for i, key := range below {
