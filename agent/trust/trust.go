@@ -5,6 +5,7 @@
 package trust
 
 import (
+	"context"
 	"crypto/ed25519"
 	"encoding/hex"
 	"errors"
@@ -17,19 +18,25 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 	"touchstone/worktree/atomicfile"
 )
 
-// Files in the state directory: the private key, as 64 hexadecimal digits of its seed, and the known
-// reviewers.
+// Files in the state directory: the private key, as 64 hexadecimal digits of its seed, the known reviewers,
+// and an empty file that is locked while they are changed.
 const (
 	// KeyFile is the name of the file with the private key.
 	KeyFile  = "reviewer.key"
 	bookFile = "reviewers.json"
+	lockFile = "reviewers.lock"
 )
+
+// patience is how long another process may keep the book locked, which takes it milliseconds.
+const patience = 10 * time.Second
 
 // Book is one machine's knowledge of reviewers. Several goroutines may call its methods at once. A nil Book
 // knows nothing, and trusts every record that its login posted and that was not edited.
@@ -166,24 +173,60 @@ func (b *Book) Reviewer(login string) Reviewer {
 func (b *Book) note(login string, change func(*Reviewer) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	before := b.known[strings.ToLower(login)]
+	name := strings.ToLower(login)
+	if now := b.known[name]; change(&now) == nil && now == b.known[name] {
+		return nil
+	}
+	failed := func(err error) error { return fmt.Errorf("record what is known of the reviewer %s: %w", login, err) }
+	unlock, err := b.refresh()
+	if err != nil {
+		return failed(err)
+	}
+	defer unlock()
+	before := b.known[name]
 	now := before
 	if err := change(&now); err != nil || now == before {
 		return err
 	}
-	b.known[strings.ToLower(login)] = now
+	b.known[name] = now
 	data, err := format(b.known)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(b.path), 0o700)
-	}
 	if err == nil {
 		err = atomicfile.Write(b.path, data)
 	}
 	if err != nil {
-		b.known[strings.ToLower(login)] = before
-		return fmt.Errorf("record what is known of the reviewer %s: %w", login, err)
+		b.known[name] = before
+		return failed(err)
 	}
 	return nil
+}
+
+// refresh takes over what other processes have stored, such as the agent of the other role, and keeps them
+// from storing anything until unlock is called. Without a file, what is known stays.
+func (b *Book) refresh() (unlock func(), err error) {
+	dir := filepath.Dir(b.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	lock := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, patience/500); err != nil {
+		return nil, fmt.Errorf("wait for %s: %w", lock.Path(), err)
+	}
+	unlock = func() { _ = lock.Unlock() } // the file's end releases it too
+	data, err := os.ReadFile(b.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return unlock, nil
+	}
+	if err == nil {
+		var known map[string]Reviewer
+		if known, err = parse(data); err == nil {
+			b.known = known
+			return unlock, nil
+		}
+	}
+	unlock()
+	return nil, fmt.Errorf("read %s: %w", b.path, err)
 }
 
 // Opinion converts one of a pull request's reviews to the decision's terms, with its record if the record is
@@ -223,7 +266,7 @@ func (b *Book) Meet(pr forge.PullRequest, reviewers []string) error {
 		}
 		met := b.met(pr, login)
 		if err := b.note(login, func(known *Reviewer) error {
-			if known.Key == "" {
+			if known.Key == "" && (known.ID == 0 || known.ID == met.ID) {
 				*known = met
 			}
 			return nil
