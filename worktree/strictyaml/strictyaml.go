@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -71,6 +72,9 @@ func Decode(content []byte, settings any) error {
 func Node(node ast.Node, settings any) error {
 	err := yaml.NodeToValue(node, settings, yaml.Strict())
 	if err == nil {
+		if all := fractions(node, reflect.ValueOf(settings).Elem()); len(all) > 0 {
+			return listed(all)
+		}
 		return nil
 	}
 	// The library stops at the first mistake, so each setting is read separately. A setting that refers to
@@ -132,7 +136,31 @@ func overlay(node ast.Node, to reflect.Value) (all mistakes) {
 		return all
 	}
 	to.Set(read.Elem())
-	return nil
+	return fractions(node, to)
+}
+
+// fractions returns the mistakes in settings that take whole numbers. The library cuts a fraction off, and a limit
+// of 0.5 would be 0, which may mean none.
+func fractions(node ast.Node, to reflect.Value) (all mistakes) {
+	switch node := node.(type) {
+	case *ast.AnchorNode:
+		return fractions(node.Value, to)
+	case *ast.FloatNode:
+		if to.CanInt() && node.Value != math.Trunc(node.Value) {
+			return mistakes{mistake(node.GetToken(), named(node.GetToken(), "it takes a whole number"))}
+		}
+	case *ast.MappingNode:
+		if to.Kind() != reflect.Struct || readsItself(to.Type()) {
+			return nil
+		}
+		known := fields(to)
+		for _, entry := range node.Values {
+			if field, ok := known[entry.Key.GetToken().Value]; ok {
+				all = append(all, fractions(entry.Value, field)...)
+			}
+		}
+	}
+	return all
 }
 
 // readsItself reports whether a type has a method that reads its settings.
@@ -226,10 +254,15 @@ func located(err error) mistakes {
 	case errors.As(err, new(*yaml.OverflowError)):
 		reason = "the number is too large"
 	}
+	return mistakes{mistake(at, named(at, reason))}
+}
+
+// named puts the key in front of a reason, if the mistake is right after it.
+func named(at *token.Token, reason string) string {
 	if colon := at.Prev; colon != nil && colon.Type == token.MappingValueType && colon.Prev != nil {
-		reason = colon.Prev.Value + ": " + reason
+		return colon.Prev.Value + ": " + reason
 	}
-	return mistakes{mistake(at, reason)}
+	return reason
 }
 
 // takes describes the values that a setting of a type accepts.

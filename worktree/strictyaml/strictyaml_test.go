@@ -104,6 +104,21 @@ func TestWhatIsRightIsRead(t *testing.T) {
 	}
 }
 
+func TestNoFractionIsCutOff(t *testing.T) {
+	var s shelf
+	err := strictyaml.Decode([]byte("boards: &half 0.5\nlamp: {watts: 60.5}\n"), &s)
+	if want := "line 1:15: it takes a whole number; line 2:15: watts: it takes a whole number"; err == nil || err.Error() != want {
+		t.Errorf("it says %v, want %s", err, want)
+	}
+	err = strictyaml.Decode([]byte("boards: 0.5\nzzz: 1\n"), &s)
+	if err == nil || !strings.Contains(err.Error(), "boards: it takes a whole number") {
+		t.Errorf("beside another mistake: %v", err)
+	}
+	if err := strictyaml.Decode([]byte("boards: 1e1\nlamp: {watts: 60.0}\n"), &s); err != nil || s.Boards != 10 || s.Lamp.Watts != 60 {
+		t.Errorf("whole numbers: %+v, %v", s, err)
+	}
+}
+
 // TestOneSettingMayReferToAnother also checks that such a setting cannot be read separately.
 func TestOneSettingMayReferToAnother(t *testing.T) {
 	var s shelf
