@@ -103,7 +103,7 @@ func (c *Config) readSecrets(getenv func(string) string) error {
 	return errors.Join(
 		c.readSecret(&c.GitHub.Token, "github.token_file", c.GitHub.TokenFile),
 		c.readSecret(&c.GitHub.AppKey, "github.app_key_file", c.GitHub.AppKeyFile),
-		askSecret(&c.GitHub.Token, "github.token_command", c.GitHub.TokenCommand),
+		askSecret(&c.GitHub.Token, "github.token_command", c.GitHub.TokenCommand, commandTimeout),
 		c.readSecret(&c.Relay.Token, "relay.token_file", c.Relay.TokenFile),
 		c.readSecret(&c.Notify.SlackWebhook, "notify.slack_webhook_file", c.Notify.SlackWebhookFile),
 	)
@@ -143,17 +143,20 @@ const commandTimeout = 15 * time.Second
 
 // askSecret runs the program in the setting key for a secret that has no other source. The error contains
 // what the program prints to stderr, but never what it prints as the secret.
-func askSecret(s *Secret, key string, command []string) error {
+func askSecret(s *Secret, key string, command []string, limit time.Duration) error {
 	if *s != "" || len(command) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), commandTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	program := exec.CommandContext(ctx, command[0], command[1:]...)
 	program.WaitDelay = time.Second
 	printed, err := program.Output()
 	var failed *exec.ExitError
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("%s, which is %q, has not ended within %s; if it waits for an answer of yours, such as a password, use one that "+
+			"does not, or set GITHUB_TOKEN or github.token_file", key, strings.Join(command, " "), limit)
 	case errors.As(err, &failed):
 		return fmt.Errorf("%s, which is %q, failed: %w: %.300s; run it yourself to see why", key, strings.Join(command, " "), err,
 			bytes.TrimSpace(failed.Stderr))

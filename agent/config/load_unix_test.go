@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestAPipeIsNotWaitedFor checks that a pipe is refused: it may never have a writer, and the agent could then
@@ -17,6 +18,16 @@ func TestAPipeIsNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Load(path, environment(t.TempDir())); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestASlowTokenCommandIsNamed checks that an error names the time limit: run by a person, such a command may
+// well succeed.
+func TestASlowTokenCommandIsNamed(t *testing.T) {
+	var token Secret
+	err := askSecret(&token, "github.token_command", []string{"/bin/sh", "-c", "exec tail -f /dev/null"}, time.Millisecond)
+	if err == nil || !strings.Contains(err.Error(), "has not ended within 1ms") || strings.Contains(err.Error(), "killed") {
 		t.Errorf("error %v", err)
 	}
 }
