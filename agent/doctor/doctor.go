@@ -101,7 +101,8 @@ func (d *Doctor) check(what string, find func() (string, error)) (ok bool) {
 func (d *Doctor) Examine(ctx context.Context) {
 	d.check("git", func() (string, error) { return git(ctx) })
 	d.models(ctx) // each of these checks has its own time limit
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	whole := ctx
+	ctx, cancel := context.WithTimeout(whole, patience)
 	defer cancel()
 	d.check("guidelines", func() (string, error) {
 		set, err := compose.Guidelines(ctx, d.Config)
@@ -143,16 +144,28 @@ func (d *Doctor) Examine(ctx context.Context) {
 		})
 	}
 	for _, name := range d.Config.Repositories {
-		if d.check("repository", func() (string, error) { return repository(ctx, client, name, self) }) {
-			d.check("settings", func() (string, error) { return ownSettings(ctx, client, name) })
-			if len(d.reviewers(self)) > 0 { // missing reviewers are already reported
-				d.check("merging", func() (string, error) { return d.merging(ctx, client, name, self) })
-			}
-			d.check("statuses", func() (string, error) { return statuses(ctx, client, name) })
-			d.check("approvals", func() (string, error) { return d.approvals(ctx, client, name, self) })
-			d.check("protection", func() (string, error) { return protection(ctx, client, name) })
-		}
+		d.repository(whole, client, name, self, patience)
 	}
+}
+
+// patience limits the time of the checks of this machine, and of those of each repository: a dozen requests.
+const patience = time.Minute
+
+// repository runs the checks of one repository within a time limit, so that many repositories cost none of
+// them its time.
+func (d *Doctor) repository(ctx context.Context, client *forge.Client, name, self string, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if !d.check("repository", func() (string, error) { return access(ctx, client, name, self) }) {
+		return
+	}
+	d.check("settings", func() (string, error) { return ownSettings(ctx, client, name) })
+	if len(d.reviewers(self)) > 0 { // missing reviewers are already reported
+		d.check("merging", func() (string, error) { return d.merging(ctx, client, name, self) })
+	}
+	d.check("statuses", func() (string, error) { return statuses(ctx, client, name) })
+	d.check("approvals", func() (string, error) { return d.approvals(ctx, client, name, self) })
+	d.check("protection", func() (string, error) { return protection(ctx, client, name) })
 }
 
 // trust reports the reviewers' accounts and the keys that sign their records. It stores the accounts that
@@ -198,8 +211,8 @@ func git(ctx context.Context) (string, error) {
 	return strings.TrimSpace(strings.TrimPrefix(string(said), "git version")), err
 }
 
-// repository reports what the token may do in one repository.
-func repository(ctx context.Context, client *forge.Client, name, self string) (string, error) {
+// access reports what the token may do in one repository.
+func access(ctx context.Context, client *forge.Client, name, self string) (string, error) {
 	repo, err := forge.ParseRepo(name)
 	if err != nil {
 		return "", err
