@@ -148,6 +148,28 @@ func TestWriteKeepsWhatPeopleWrote(t *testing.T) {
 	}
 }
 
+func TestWriteKeepsALink(t *testing.T) {
+	kept, path := filepath.Join(t.TempDir(), "kept.yaml"), filepath.Join(t.TempDir(), "agent.yaml")
+	if err := os.WriteFile(kept, []byte("# mine\nsweep: 1m\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(kept, path); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	if err := Check(path, joining); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(path, joining); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(path); err != nil || to != kept {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+	if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), "# mine") || !strings.Contains(string(text), "acme/app") {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 func TestWriteSaysWhatChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agent.yaml")
 	if err := Save(path, []byte("relay: {url: \"http://old\"}\n")); err != nil {

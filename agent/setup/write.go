@@ -44,7 +44,7 @@ func Check(path string, changes []Change) error {
 	if _, _, err := plan(path, changes); err != nil {
 		return err
 	}
-	dir := filepath.Dir(path)
+	dir := filepath.Dir(linked(path))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the directory of %s: %w", path, err)
 	}
@@ -178,8 +178,18 @@ func merge(file *ast.File, at, text string) error {
 	return path.MergeFromReader(file, strings.NewReader(text))
 }
 
-// Save replaces a whole file that only this user may read, and creates its directory if it is missing.
+// linked returns the file to which a path leads through links; the path itself if there is no such file.
+func linked(path string) string {
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		return file
+	}
+	return path
+}
+
+// Save replaces a whole file that only this user may read, and creates its directory if it is missing. A link
+// to the file stays, since people keep their settings in a repository and link to them.
 func Save(path string, content []byte) error {
+	path = linked(path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the directory of %s: %w", path, err)
 	}
