@@ -30,7 +30,8 @@ func TestPublishedWrappersAreNotHeld(t *testing.T) {
 	}
 }
 
-// What is only looked at is not held, whatever writes it; what a machine runs or unpacks is.
+// What is only looked at is not held, whatever writes it; what a machine runs or unpacks is, and text whose lines no
+// diff shows.
 func TestPicturesAreNotHeld(t *testing.T) {
 	for name, tc := range map[string]struct {
 		content string
@@ -42,6 +43,9 @@ func TestPicturesAreNotHeld(t *testing.T) {
 		"a program of Linux":    {"\x7fELF\x02\x01\x01\x00\x00\x00", true},
 		"a ZIP archive":         {"PK\x03\x04\x14\x00\x00\x00", true},
 		"nothing that is known": {"\x00\x01\x02\x03\xff\xfe\x00\x80", true},
+		"text in UTF-16":        {"\xff\xfer\x00m\x00 \x00*\x00\n\x00", true},
+		"without a mark":        {"\x00r\x00m\x00 \x00*\x00\n", true},
+		"text in UTF-8":         {"rm *\n", false},
 	} {
 		if _, held := Opaque("assets/file", []byte(tc.content), false); held != tc.held {
 			t.Errorf("%s: held %t, want %t", name, held, tc.held)
