@@ -31,6 +31,7 @@ var actions = map[string]string{
 	"py-actions/flake8": "flake8", "standardrb/standard-ruby-action": "standardrb", "norio-nomura/action-swiftlint": "swiftlint",
 	"oskarstark/php-cs-fixer-ga": "php-cs-fixer", "docker://oskarstark/php-cs-fixer-ga": "php-cs-fixer",
 	"verygoodopensource/very_good_coverage": "very-good-coverage", "streetsidesoftware/cspell-action": "cspell",
+	"danger/danger-js": "danger", "danger/swift": "danger", "danger/kotlin": "danger", "getsentry/github-workflows/danger": "danger",
 	"tcort/github-action-markdown-link-check": "markdown-link-check", "actionsx/prettier": "prettier", "creyd/prettier_action": "prettier",
 	"oxsecurity/megalinter": "megalinter", "ansible/ansible-lint": "ansible-lint", "bridgecrewio/checkov-action": "checkov",
 	"aquasecurity/tfsec-action": "tfsec", "apache/skywalking-eyes": "license-eye",

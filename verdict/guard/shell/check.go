@@ -54,6 +54,7 @@ var tools = map[string][]string{
 	"swift-format": {"lint"}, "swiftformat": {"--lint", "--dryrun"}, "zig": {"test", "build test"}, "gleam": {"test"},
 	"rebar3": {"eunit", "ct", "dialyzer", "xref", "lint"}, "sobelow": nil,
 	"markdownlint": nil, "markdownlint-cli2": nil, "codespell": nil, "typos": nil, "commitlint": nil, "buf": {"lint", "breaking"},
+	"danger": nil, "danger-js": nil, "danger-swift": nil, "danger-kotlin": nil,
 	"shfmt": {"-d"}, "terraform": {"validate", "fmt -check"},
 	"trivy": nil, "grype": nil, "semgrep": nil, "snyk": {"test"}, "gitleaks": nil, "trufflehog": nil, "osv-scanner": nil,
 	"gosec": nil, "diff-cover": nil, "nyc": {"check-coverage"}, "c8": {"check-coverage"},
