@@ -117,6 +117,9 @@ func (c Command) Check() (Check, bool) {
 	if slices.Contains(args, "--fix") || slices.Contains(args, "--version") || slices.Contains(args, "--help") {
 		return Check{}, false
 	}
+	if name != "ctest" && slices.Equal(args[1:], []string{"-V"}) { // its version
+		return Check{}, false
+	}
 	if words, known := tools[name]; known {
 		return asked(name, words, args[1:])
 	}

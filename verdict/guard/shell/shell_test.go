@@ -74,6 +74,7 @@ func TestWhetherACheckCanFailTheScript(t *testing.T) {
 		"sbt -v \"core/Test/testOnly a.B\"":                   "sbt testOnly",
 		"sbt 'set x := 1' +scalafmtCheckAll":                  "sbt scalafmtCheckAll",
 		"sbt ++3 publishLocal; sbt ci-release":                "",
+		"bundle exec rubocop -V; ctest -V":                    "ctest",
 		"bundle exec appraisal rails-8.0 rake all_tests":      "rake all_tests",
 		"appraisal rake spec && appraisal install":            "rake spec",
 		"docker build -t coverage . && ./coverage/upload.txt": "",
