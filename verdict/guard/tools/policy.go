@@ -14,7 +14,7 @@ import (
 var owners = []string{
 	"CODEOWNERS", "OWNERS", "OWNERS_ALIASES", ".policy.yml", ".github/policy.yml", ".mergify.yml", ".github/mergify.yml",
 	".github/settings.yml", ".github/settings.yaml", ".github/rulesets/*",
-	".github/branch-protection*", ".github/branch_protection*", ".gitlab/approval_rules*",
+	".github/branch-protection*", ".github/branch_protection*", ".github/policies/branch-protection*", ".gitlab/approval_rules*",
 }
 
 func isOwners(name string) bool {
