@@ -54,6 +54,7 @@ var bodyForms = byWord(map[string][]bodyForm{
 	"Java": {
 		{skips, "assumeTrue assumeFalse assumeThat assumingThat", "*", asked},
 		{skips, "assumeNoException assumeNotNull abort", "*", nil},
+		{skips, "assume assumeWithMessage", "", ofNext}, // Truth
 	},
 	"Kotlin": {
 		{skips, "assumeTrue assumeFalse assumeThat", "*", asked},
@@ -193,6 +194,15 @@ func skipClass(u *unit, i int, around string) string {
 		return asked(u, i, around)
 	}
 	return around
+}
+
+// ofNext is the condition in the call that follows: assume().that(CONDITION).isTrue().
+func ofNext(u *unit, i int, around string) string {
+	s, end := u.side, int(u.side.tokens[i+1].mate)
+	if end < i || s.of(end+1) != "." || s.of(end+3) != "(" {
+		return around
+	}
+	return s.of(end+2) + " " + s.arguments(end+3)
 }
 
 // value is the first argument as the condition, if it is no text: a text is the reason.
