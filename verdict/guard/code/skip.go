@@ -288,7 +288,7 @@ func worse(had, has []mark, m mark) change.Tier {
 		return "" // that it may fail is worse
 	}
 	for _, h := range had {
-		if h.effect == skips && h.cond == "" && m.effect == fails {
+		if h.effect == skips && h.cond == "" && (m.effect == fails || m.effect == leaves && m.cond != "") {
 			return "" // it did not run at all
 		}
 		switch ended := h.effect == leaves && m.effect == skips; { // the test ended early before
