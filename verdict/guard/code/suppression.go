@@ -304,7 +304,7 @@ func (s *side) cgo(n note) []suppression {
 // suppressing are the annotations that tell tools to ignore something.
 var suppressing = set("SuppressWarnings Suppress SuppressFBWarnings SuppressLint SuppressMessage " +
 	"UnconditionalSuppressMessage ExcludeFromCodeCoverage " +
-	"ExcludeFromJacocoGeneratedReport CoverageIgnore Generated allow expect nowarn IgnoreAnnotation no_type_check")
+	"ExcludeFromJacocoGeneratedReport CoverageIgnore Generated allow expect nowarn IgnoreAnnotation no_type_check dialyzer")
 
 // attributeAt reads an annotation or attribute that tells a tool to ignore something.
 func (s *side) attributeAt(i int) (suppression, bool) {
