@@ -120,7 +120,7 @@ var limited = regexp.MustCompile(`(?i)(?:threshold|baseline|budget|limit|toleran
 // builds are name patterns of files that say how a project is built and tested.
 var builds = strings.Fields("requirements*.txt Gemfile.lock CMakeLists.txt BUILD BUILD.bazel WORKSPACE meson.build configure.ac " +
 	"Rakefile Dockerfile mix.exs Package.swift Package@*.swift docker-compose* *.gradle *.kts *.cmake *.bzl *.sbt *.cfg *.toml *.yml " +
-	"*.yaml .bazelrc .simplecov *.hcl *.neon *.neon.dist phpunit*.xml phpunit*.xml.dist")
+	"*.yaml .bazelrc .simplecov *.hcl *.neon *.neon.dist *.star phpunit*.xml phpunit*.xml.dist")
 
 // settings are name patterns of documents that say how a project is built and tested if they are at the root, or
 // in a folder of tools.
