@@ -33,7 +33,7 @@ var (
 	ofCI     = strings.Fields("ci job jobs build builds workflow workflows pipeline pipelines runner runners")
 	ofChecks = strings.Fields("lint lints linter linters linting warning warnings rule rules cop cops check checks offenses " +
 		"todo todos coverage typecheck clippy pylint mypy eslint phpstan psalm ruff flake8 rubocop credo dialyzer detekt ktlint " +
-		"swiftlint golangci-lint")
+		"swiftlint golangci-lint scan scans scanner scanners scanning codeql coverity danger sonar sonarcloud sonarqube snyk")
 )
 
 const (
@@ -52,6 +52,8 @@ var (
 	// shaky removes a test or an assertion that was not reliable.
 	shaky = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* (?:\S+ ){0,2}(?:bad|brittle|failing|flake?y|fragile|` +
 		`\w*problematic|racy|unreliable|unstable) .*(?:test|spec|assertion)`)
+	// closes removes a check from the pipeline.
+	closes = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* .*\b(?:ci|codeql|jobs?|pipelines?|tests?|workflows?)\b`)
 )
 
 // announced is a hold where a change says of itself that it leaves out a check, and something in it is evidence for
@@ -59,16 +61,24 @@ var (
 func announced(said []string, found []Finding) (holds []Finding) {
 	for _, text := range said {
 		for at, s := range sentences(text) {
-			kind, gone := leftOut(strings.Fields(s)), false
-			if kind == "" && at == 0 && shaky.MatchString(s) {
+			kind, object := leftOut(strings.Fields(s))
+			gone := false
+			switch {
+			case kind != "" || at > 0:
+			case shaky.MatchString(s):
 				kind, gone = Test, true
+			case closes.MatchString(s):
+				kind, gone = CI, true
 			}
 			if kind == "" || slices.ContainsFunc(slices.Concat(holds, found), func(f Finding) bool { return f.Tier == Hold && f.Kind == kind }) {
 				continue
 			}
 			i := slices.IndexFunc(found, func(f Finding) bool {
-				return f.Tier == Evidence && shows(f, kind) && (!gone || Loses(f) || f.Rule == "assertion/fewer")
+				return f.Tier == Evidence && (f.Kind == kind || kind == Strictness && f.Kind == Suppression) && object != "" && names(f, object)
 			})
+			if i < 0 {
+				i = slices.IndexFunc(found, func(f Finding) bool { return f.Tier == Evidence && shows(f, kind) && (!gone || loses(f)) })
+			}
 			if i < 0 {
 				continue
 			}
@@ -77,6 +87,16 @@ func announced(said []string, found []Finding) (holds []Finding) {
 		}
 	}
 	return holds
+}
+
+// loses reports whether evidence is that a check is gone.
+func loses(f Finding) bool {
+	return Loses(f) || slices.Contains([]string{"assertion/fewer", "ci/check-gone", "ci/job-gone"}, f.Rule)
+}
+
+// names reports whether the lines of a finding have a name.
+func names(f Finding, name string) bool {
+	return strings.Contains(strings.ToLower(f.Before+"\n"+f.After), name)
 }
 
 // shows reports whether evidence can be what such a sentence says of checks of a kind.
@@ -90,8 +110,8 @@ func shows(f Finding, kind Kind) bool {
 	return f.Kind == kind || f.Kind == CI || strings.HasPrefix(f.Rule, "words/")
 }
 
-// leftOut is the kind of the check that a sentence says is left out; "" if it says no such thing.
-func leftOut(words []string) Kind {
+// leftOut is the kind of the check that a sentence says is left out, and what it calls it; "" if it says no such thing.
+func leftOut(words []string) (kind Kind, object string) {
 	lower := func(i int) string { return strings.ToLower(words[i]) }
 	i := 0
 	for i < len(words) && slices.Contains(hints, lower(i)) {
@@ -103,7 +123,7 @@ func leftOut(words []string) Kind {
 	case i < len(words) && slices.Contains(leaves, lower(i)):
 		i++
 	default:
-		return ""
+		return "", ""
 	}
 	returns := slices.ContainsFunc(words, func(w string) bool {
 		return slices.Contains(forNow, strings.ToLower(strings.TrimRight(w, ".,;:!)")))
@@ -111,15 +131,16 @@ func leftOut(words []string) Kind {
 	for end := min(len(words), i+maxBetween); i < end && !slices.Contains(breaks, lower(i)); i++ {
 		word := strings.Trim(lower(i), "`'\"([")
 		name := strings.TrimRight(word, ".,;:!?)]")
-		kind := objectOf(strings.Trim(name, "`'\""))
+		object = strings.Trim(name, "`'\"")
+		kind = objectOf(object)
 		if kind != "" && (name != word || i+1 == len(words) || follows(lower(i+1)) || returns && slices.Contains(conditions, lower(i+1))) {
-			return kind
+			return kind, object
 		}
 		if name != word {
 			break
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // follows reports whether a word, or a mark, can stand behind the object.

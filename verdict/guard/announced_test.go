@@ -40,6 +40,7 @@ func TestAnAnnouncedLoweringIsHeld(t *testing.T) {
 		"Exclude graalpy on GitLab Windows runners":                      "ci",
 		"Ignore todos (#4339)":                                           "strictness",
 		"Turn off clippy for now":                                        "strictness",
+		"CI: temporarily disable coverity scan":                          "strictness",
 		"Move on\n\nIt is time. Skipped `BrowserTest`, and\nmore.":       "test",
 		"Skip the test if there is no network":                           "",
 		"Re-enable tests that were skipped":                              "",
@@ -100,6 +101,30 @@ func TestATitleThatTestsAreGoneIsHeld(t *testing.T) {
 	}
 }
 
+// A title can say that a check is gone from the pipeline, too.
+func TestATitleThatAJobIsGoneIsHeld(t *testing.T) {
+	const workflow = "on: pull_request\njobs:\n  a:\n    steps:\n      - run: cargo test\n"
+	at := guard.File{Path: ".github/workflows/ci.yml", OldPath: ".github/workflows/ci.yml",
+		Before: []byte(workflow + "  browser:\n    steps:\n      - uses: codecov/codecov-action@v5\n"), After: []byte(workflow)}
+	more := at
+	more.After = []byte(strings.Replace(string(at.Before), "  a:\n", "  a:\n    if: github.actor != 'robot'\n", 1))
+	for said, change := range map[string]struct {
+		file guard.File
+		held bool
+	}{
+		"Remove the browser job":                   {at, true},
+		"ci: drop browser tests (#12)":             {at, true},
+		"Remove the browser":                       {at, false},
+		"Remove the browser job of a":              {more, false},
+		"Move on\n\n* remove the browser workflow": {at, false},
+	} {
+		found := guard.Examine(guard.Change{Files: []guard.File{change.file}, Said: []string{said}})
+		if held := len(guard.Holds(found)) > 0; held != change.held || len(found) == 0 {
+			t.Errorf("%q: held %t, found %+v", said, held, found)
+		}
+	}
+}
+
 // A change that is held already is not held once more for its words.
 func TestAnAnnouncedHoldIsOneHold(t *testing.T) {
 	before := "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tif a() != 1 {\n\t\tt.Fatal()\n\t}\n}\n"
@@ -110,7 +135,8 @@ func TestAnAnnouncedHoldIsOneHold(t *testing.T) {
 	}
 }
 
-// Of several places that show what a change announces, the hold names the first one, whenever the change is examined.
+// Of several places that show what a change announces, the hold names the first one that has the name of what is left out, or
+// the first one, whenever the change is examined.
 func TestAnAnnouncedHoldIsAtTheFirstPlace(t *testing.T) {
 	const workflow = "on:\n  pull_request:\n    paths: [%s]\njobs:\n  t:\n    steps:\n      - run: go test ./...\n"
 	c := guard.Change{Said: []string{"Skip expensive workflows for documents, for now"}}
@@ -118,6 +144,13 @@ func TestAnAnnouncedHoldIsAtTheFirstPlace(t *testing.T) {
 		path := ".github/workflows/" + name + ".yml"
 		c.Files = append(c.Files, guard.File{Path: path, OldPath: path, Before: fmt.Appendf(nil, workflow, "'**'"),
 			After: fmt.Appendf(nil, workflow, "'**', '!**/*.md'")})
+	}
+	named := guard.Change{Said: []string{"Ignore dialyzer"}, Files: []guard.File{
+		{Path: "a/mix.exs", OldPath: "a/mix.exs", Before: []byte("[test_coverage: true]\n"), After: []byte("[test_coverage: false]\n")},
+		{Path: "lib/a.ex", OldPath: "lib/a.ex", Before: []byte("def a, do: 1\n"),
+			After: []byte("@dialyzer {:nowarn_function, a: 0}\ndef a, do: 1\n")}}}
+	if found := guard.Holds(guard.Examine(named)); len(found) != 1 || found[0].Path != "lib/a.ex" {
+		t.Errorf("held for %v, %v", found, guard.Examine(named))
 	}
 	for range 20 {
 		if found := guard.Holds(guard.Examine(c)); len(found) != 1 || found[0].Path != ".github/workflows/a.yml" {
