@@ -34,6 +34,7 @@
 //	November 27, 25          24    4,800    34    18        10      6              3
 //	November 27, 26          24    4,800    46    30         9      7              0
 //	November 28, 27          24    4,800    45    30        11      4              3
+//	November 28, 28          24    4,800    15     6         5      4              1
 //
 // The lowerings that titles announce and diffs confirm, and how many the guard saw and held at first:
 //
@@ -63,10 +64,11 @@
 //	25         153   135    19
 //	26         122   111    28
 //	27         148   127    25
+//	28         111    92     9
 //
 // Many of the lowerings that were not held are not holds by the words of the rules, such as ignored warnings,
 // suppression in one place, and what a project's own helper or list leaves out; announced.csv says so for
-// sets 11 to 27. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
+// sets 11 to 28. Of the 13 holds in set 15, 5 were held at first; 10 are now, and 24 of its 31 lowerings are
 // seen. Of the 18 holds in set 16, 11 were held, of the 3 in set 17 all. Of the 10 in set 18, 5 were held at
 // first; 8 are now, and 20 of its 31 lowerings are seen. Of the 9 in set 19, 6 were held at first; 7 are now,
 // and 23 of its 30 lowerings are seen. Of the 23 in set 20, 9 were held at first; six of its other 14 raise a
@@ -133,6 +135,14 @@
 // 121 now and misses 15, and none of 30 harmless twins is held. In 38,800 changes of 194 repositories two more were held
 // by that, neither of them TRUE; one still is, and none is gone. Of the holds due in sets 24 to 27, 33 of 46, 20 of 44,
 // 16 of 36 and 10 of 26 are held.
+//
+// Set 28 was run once after that, by as many people as set 23. It holds few changes, 15 of 3,985 by people (0.4 %) and none
+// of 815 by bots, and misses the other goals: 40 % TRUE, 73 % TRUE or ARGUABLE; 83 % of the lowerings are seen, 5 of the 20
+// holds are held. Eleven of these 20 can be argued, by the person who listed them. Five of the 19 that are not seen tell
+// Dependabot to leave something out. One change is held for text; four carry binary files. Since then two of its FALSE ones
+// are no longer held, one of them due for another place, and three are new, all due by the list; 98 of its lowerings are
+// seen, 7 of the 20 held. In the other 194 repositories eight are new: six due by the lists, and two whose subject may be
+// gone. All p99 are below 1 s.
 //
 // Seven of the held changes in set 5 are a test framework's own. Nine in set 8 are from one repository that
 // raises a limit each time, six in set 10 and eleven in set 14 from one that names other owners, 21 in set 12
