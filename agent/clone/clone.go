@@ -39,6 +39,7 @@ func Open(ctx context.Context) (*Clone, error) {
 	for _, s := range overrides {
 		c.settings = append(c.settings, "-c", s)
 	}
+	c.trust(ctx)
 	var err error
 	if c.Top, err = c.line(ctx, "rev-parse", "--show-toplevel"); err != nil {
 		return nil, fmt.Errorf("the current directory is not in a git clone that can be read; run this inside one: %w", err)
@@ -55,6 +56,19 @@ func Open(ctx context.Context) (*Clone, error) {
 		c.settings = append(c.settings, "-c", "core.autocrlf="+ends)
 	}
 	return &c, c.disarm(ctx)
+}
+
+// trust passes on which clones of other users this user trusts, such as those of a job in a container: git
+// refuses all others. It takes this from nowhere but the settings of the user, of the system and of the
+// environment (https://git-scm.com/docs/git-config#Documentation/git-config.txt-safedirectory).
+func (c *Clone) trust(ctx context.Context) {
+	// Without any, git exits with 1. If it fails otherwise, so do the commands below.
+	out, _ := exec.CommandContext(ctx, "git", "config", "-z", "--type=path", "--get-all", "safe.directory").Output()
+	for dir := range strings.SplitAfterSeq(string(out), "\x00") {
+		if dir, whole := strings.CutSuffix(dir, "\x00"); whole {
+			c.settings = append(c.settings, "-c", "safe.directory="+dir)
+		}
+	}
 }
 
 // setting returns a setting of the user's own git configuration, empty if it is not set. Reading a setting

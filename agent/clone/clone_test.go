@@ -101,3 +101,42 @@ func TestAChangeWithinTheSameMomentIsSeen(t *testing.T) {
 		t.Errorf("the directory is left behind: %v", err)
 	}
 }
+
+// TestACloneOfAnotherUserIsReadIfItIsTrusted as git itself reads it, such as in a job in a container.
+func TestACloneOfAnotherUserIsReadIfItIsTrusted(t *testing.T) {
+	dir, git := repository(t)
+	git("commit", "-q", "--allow-empty", "-m", "base")
+	if os.Getuid() != 0 {
+		t.Skip("only root can give a clone to another user")
+	}
+	for _, path := range []string{dir, filepath.Join(dir, ".git")} {
+		if err := os.Chown(path, 12345, 12345); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	trusts := func(lines string) bool {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "config")
+		if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("GIT_CONFIG_GLOBAL", file)
+		c, err := Open(t.Context())
+		if err != nil {
+			return false
+		}
+		_, err = c.Change(t.Context(), "main", false)
+		return err == nil
+	}
+	if trusts("") || trusts("[safe]\n\tdirectory = *\n\tdirectory =\n") {
+		t.Error("a clone that this user does not trust is read")
+	}
+	git("config", "--file", filepath.Join(dir, ".git", "config"), "safe.directory", "*")
+	if trusts("") {
+		t.Error("a clone is read because it trusts itself")
+	}
+	if !trusts("[safe]\n\tdirectory = " + dir + "\n") {
+		t.Error("a clone that this user trusts is not read")
+	}
+}
