@@ -21,7 +21,7 @@ import (
 const (
 	prefix = "once-"
 	// lockFile is locked in each directory for as long as its process lives. That above them all
-	// is so while one is made or cleared: one that is not locked yet looks left behind.
+	// is so while one is made, removed or cleared: one that is not locked yet, or no longer, looks left behind.
 	lockFile = "lock"
 )
 
@@ -44,7 +44,7 @@ func Open(ctx context.Context, stateDir string) (_ *Dir, err error) {
 	if err := os.MkdirAll(all, 0o700); err != nil {
 		return nil, err
 	}
-	gate := flock.New(filepath.Join(all, lockFile), flock.SetPermissions(0o600))
+	gate := lockOf(all)
 	if err := gate.Lock(); err != nil {
 		return nil, err
 	}
@@ -59,18 +59,39 @@ func Open(ctx context.Context, stateDir string) (_ *Dir, err error) {
 	}
 	d := &Dir{Path: path, lock: lockOf(path)}
 	if err := d.lock.Lock(); err != nil {
-		return nil, errors.Join(err, d.Close())
+		return nil, errors.Join(err, d.remove())
 	}
 	return d, nil
 }
 
 // Close removes the directory and all in it.
 func (d *Dir) Close() error {
-	// An open file could not be removed on Windows.
-	if err := errors.Join(d.lock.Close(), erase.All(d.Path)); err != nil {
+	// As soon as the lock is free, a command that begins would clear the directory as well, and each would
+	// be in the way of the other. So what takes long is deleted before, and the rest while none can begin.
+	d.empty()
+	gate := lockOf(filepath.Dir(d.Path))
+	_ = gate.Lock() // if that fails, others may be in the way, which remove reports
+	defer func() { _ = gate.Close() }()
+	if err := d.remove(); err != nil {
 		return fmt.Errorf("delete this command's temporary files: %w", err)
 	}
 	return nil
+}
+
+// empty removes all in the directory but its lock, as far as it can.
+func (d *Dir) empty() {
+	entries, _ := os.ReadDir(d.Path)
+	for _, entry := range entries {
+		if entry.Name() != lockFile {
+			_ = erase.All(filepath.Join(d.Path, entry.Name()))
+		}
+	}
+}
+
+// remove removes the directory. The caller holds the lock above.
+func (d *Dir) remove() error {
+	// An open file could not be removed on Windows.
+	return errors.Join(d.lock.Close(), erase.All(d.Path))
 }
 
 func lockOf(dir string) *flock.Flock {
@@ -84,7 +105,7 @@ func Clear(stateDir string) (cleared int, err error) {
 	if _, err := os.Stat(all); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
-	gate := flock.New(filepath.Join(all, lockFile), flock.SetPermissions(0o600))
+	gate := lockOf(all)
 	if err := gate.Lock(); err != nil {
 		return 0, fmt.Errorf("lock the directory of temporary files: %w", err)
 	}
@@ -104,8 +125,8 @@ func clearLeft(all string) (cleared int, err error) {
 		if free, err := left.lock.TryLock(); err != nil {
 			failed = append(failed, err)
 		} else if free {
-			if err := left.Close(); err != nil {
-				failed = append(failed, err)
+			if err := left.remove(); err != nil {
+				failed = append(failed, fmt.Errorf("delete the files of an earlier command: %w", err))
 				continue
 			}
 			cleared++

@@ -1,10 +1,14 @@
 package tempdir_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/rs/zerolog"
 
 	"touchstone/agent/tempdir"
 )
@@ -55,5 +59,35 @@ func TestOpenNamesTheSettingOfItsDirectory(t *testing.T) {
 	}
 	if _, err := tempdir.Open(t.Context(), occupied); err == nil || !strings.Contains(err.Error(), "set state_dir") {
 		t.Errorf("it ended in %v", err)
+	}
+}
+
+// TestCommandsThatBeginAndEndTogetherDoNotDisturbEachOther, as those of several terminals.
+func TestCommandsThatBeginAndEndTogetherDoNotDisturbEachOther(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	var said bytes.Buffer
+	ctx := zerolog.New(zerolog.SyncWriter(&said)).WithContext(t.Context())
+	var commands sync.WaitGroup
+	for range 4 {
+		commands.Go(func() {
+			for range 100 {
+				dir, err := tempdir.Open(ctx, state)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := os.WriteFile(filepath.Join(dir.Path, "patch"), []byte("+"), 0o600); err != nil {
+					t.Error(err)
+				}
+				if err := dir.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	commands.Wait()
+	if said.Len() > 0 {
+		t.Error(said.String())
 	}
 }
