@@ -12,6 +12,7 @@ import (
 
 	"touchstone/verdict/decide"
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 	"touchstone/worktree/layout"
 )
 
@@ -52,14 +53,32 @@ func (c *Clone) Borrow(ctx context.Context, parent, base string, of Side) (_ *Bo
 	}()
 	l, err := c.lend(ctx, b.dir, base, of)
 	if err != nil {
-		return nil, err
+		return nil, c.incomplete(ctx, err)
 	}
 	b.Head, b.Base, b.Made = l.request.Head, l.request.Base, l.made
 	if b.Branch, err = c.line(ctx, "rev-parse", "--abbrev-ref", "HEAD"); err != nil {
 		return nil, err
 	}
 	b.Tree, err = l.store.Acquire(ctx, l.request)
-	return &b, unmergeable(err, of, base)
+	return &b, c.incomplete(ctx, unmergeable(err, of, base))
+}
+
+// Diff is that of [worktree.Tree].
+func (b *Borrowed) Diff(ctx context.Context) (diff.Diff, error) {
+	d, err := b.Tree.Diff(ctx)
+	return d, b.Clone.incomplete(ctx, err)
+}
+
+// incomplete adds advice to an error of reading a partial clone, which may lack content: git would fetch it
+// with the user's credentials, which nothing here uses (https://git-scm.com/docs/partial-clone).
+func (c *Clone) incomplete(ctx context.Context, err error) error {
+	if err == nil || errors.Is(err, worktree.ErrUnmergeable) {
+		return err
+	}
+	if _, whole := c.output(ctx, "config", "--get-regexp", `^(remote\..*\.promisor|extensions\.partialclone)$`); whole != nil {
+		return err
+	}
+	return fmt.Errorf("%w; this clone is partial and may lack what is needed: fetch all of it with `git fetch --refetch --no-filter`", err)
 }
 
 // lent is a store of worktrees whose only mirror borrows the objects of a clone.
@@ -166,7 +185,8 @@ func (b *Borrowed) ReadFile(ctx context.Context, rev, name string) ([]byte, erro
 	if entries[0].size > maxLocalFile {
 		return nil, fmt.Errorf("read %q at %.12s: %d bytes: %w", name, rev, entries[0].size, worktree.ErrTooLarge)
 	}
-	return b.Clone.output(ctx, "cat-file", "blob", entries[0].blob)
+	content, err := b.Clone.output(ctx, "cat-file", "blob", entries[0].blob)
+	return content, b.Clone.incomplete(ctx, err)
 }
 
 // ReadDir is that of [worktree.Tree] for objects in the clone.
@@ -209,7 +229,7 @@ func (c *Clone) entries(ctx context.Context, rev, path string) ([]entry, error) 
 	}
 	out, err := c.output(ctx, args...)
 	if err != nil || len(out) == 0 {
-		return nil, err
+		return nil, c.incomplete(ctx, err) // the size of a file is not known without its content
 	}
 	var list []entry
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") { // "100644 blob 3b18e5…  12\tname"

@@ -11,7 +11,7 @@ import (
 
 // Change reads what merging the clone into base would change. It reads the working tree or, with
 // onlyCommitted, HEAD.
-func (c *Clone) Change(ctx context.Context, base string, onlyCommitted bool) (guard.Change, error) {
+func (c *Clone) Change(ctx context.Context, base string, onlyCommitted bool) (_ guard.Change, err error) {
 	of := Working
 	if onlyCommitted {
 		of = Committed
@@ -21,6 +21,7 @@ func (c *Clone) Change(ctx context.Context, base string, onlyCommitted bool) (gu
 		return guard.Change{}, fmt.Errorf("make a directory for the merge: %w", err)
 	}
 	defer os.RemoveAll(dir)
+	defer func() { err = c.incomplete(ctx, err) }()
 	l, err := c.lend(ctx, dir, base, of)
 	if err != nil {
 		return guard.Change{}, err

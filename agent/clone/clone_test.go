@@ -140,3 +140,57 @@ func TestACloneOfAnotherUserIsReadIfItIsTrusted(t *testing.T) {
 		t.Error("a clone that this user trusts is not read")
 	}
 }
+
+// TestAPartialCloneThatLacksContentSaysSo and what to do, since nothing here fetches it.
+func TestAPartialCloneThatLacksContentSaysSo(t *testing.T) {
+	from, git := repository(t)
+	file := filepath.Join(from, ".golangci.yml")
+	for _, text := range []string{"run: {}\n", "run:\n  tests: true\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		git("add", ".")
+		git("commit", "-qm", "a change")
+	}
+	git("config", "uploadpack.allowFilter", "true")
+	partial := filepath.Join(t.TempDir(), "partial")
+	git("clone", "-q", "--filter=blob:none", "file://"+filepath.ToSlash(from), partial)
+	t.Chdir(partial)
+	read := map[string]func(c *Clone) error{
+		"the guard": func(c *Clone) error {
+			_, err := c.Change(t.Context(), "HEAD~1", true)
+			return err
+		},
+		"a review": func(c *Clone) error {
+			b, err := c.Borrow(t.Context(), t.TempDir(), "HEAD~1", Committed)
+			if err != nil {
+				return err
+			}
+			t.Cleanup(func() { _ = b.Close() })
+			if _, err := b.ReadFile(t.Context(), b.Base, "none"); !os.IsNotExist(err) {
+				return err
+			}
+			_, err = b.Diff(t.Context())
+			_, readErr := b.ReadFile(t.Context(), b.Base, ".golangci.yml")
+			if (err == nil) != (readErr == nil) || err != nil && !strings.Contains(readErr.Error(), "--refetch") {
+				t.Errorf("the file that changed: %v", readErr)
+			}
+			return err
+		},
+	}
+	for _, complete := range []bool{false, true} {
+		if complete {
+			git("-C", partial, "fetch", "-q", "--refetch", "--no-filter")
+		}
+		for name, read := range read {
+			c, err := Open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = read(c)
+			if complete && err != nil || !complete && (err == nil || !strings.Contains(err.Error(), "git fetch --refetch --no-filter")) {
+				t.Errorf("%s of a clone with all content %v: %v", name, complete, err)
+			}
+		}
+	}
+}
