@@ -87,6 +87,11 @@ const (
 	settleTime = time.Second
 )
 
+// A connection that the network has dropped, such as that of a laptop which slept, looks like a model that
+// thinks: until a ping over HTTP/2 goes unanswered, and the CLI can ask again. Together they are less than the
+// time after which a silent session is stopped. They are changed only by tests.
+var pingAfter, pingTimeout = 30 * time.Second, 15 * time.Second
+
 // Open starts a gateway for the session of an account.
 func Open(provider Provider, account *usage.Account) (*Gateway, error) {
 	upstream, err := url.Parse(provider.URL)
@@ -111,6 +116,7 @@ func Open(provider Provider, account *usage.Account) (*Gateway, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
+	transport.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout}
 	proxy := &httputil.ReverseProxy{
 		Transport: transport, FlushInterval: -1, BufferPool: buffers{},
 		// The turn reports what goes wrong with a request.

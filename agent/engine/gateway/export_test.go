@@ -1,0 +1,5 @@
+package gateway
+
+import "time"
+
+func init() { pingAfter, pingTimeout = 100*time.Millisecond, time.Second }
