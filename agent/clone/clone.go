@@ -27,6 +27,7 @@ var overrides = []string{
 	"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.sshCommand=false", "credential.helper=",
 	"core.attributesFile=" + os.DevNull, "core.untrackedCache=false", "submodule.recurse=false",
 	"core.safecrlf=false", "core.quotePath=true", "gc.auto=0", "maintenance.auto=false",
+	"core.splitIndex=false", // part of an index would be written beside the clone's own
 }
 
 // inherited are the variables that git may inherit. HOME is missing on purpose, and so is every GIT_ variable

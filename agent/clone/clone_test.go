@@ -194,3 +194,40 @@ func TestAPartialCloneThatLacksContentSaysSo(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingIsAddedToACloneWithASplitIndex of which git keeps a part beside the clone's own index.
+func TestNothingIsAddedToACloneWithASplitIndex(t *testing.T) {
+	dir, git := repository(t)
+	write := func(name string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.txt")
+	git("add", ".")
+	git("commit", "-qm", "base")
+	git("config", "core.splitIndex", "true")
+	git("config", "splitIndex.maxPercentChange", "0") // a new part for every change
+	git("update-index", "--split-index")
+	parts := func() []string {
+		found, err := filepath.Glob(filepath.Join(dir, ".git", "sharedindex.*"))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%d parts, %v", len(found), err)
+		}
+		return found
+	}
+	before := parts()
+	write("b_test.go")
+	t.Chdir(dir)
+	c, err := Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change, err := c.Change(t.Context(), "main", false); err != nil || len(change.Files) != 1 {
+		t.Errorf("%d files, %v", len(change.Files), err)
+	}
+	if after := parts(); len(after) != len(before) {
+		t.Errorf("the clone has %d parts of an index more", len(after)-len(before))
+	}
+}
