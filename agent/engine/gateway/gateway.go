@@ -316,6 +316,9 @@ func (g *Gateway) answered(response *http.Response) error {
 	g.conceal(response.Header)
 	what := askedOf(response.Request)
 	turn := what.turn
+	if err := redirected(response); err != nil {
+		return err
+	}
 	if response.StatusCode < http.StatusBadRequest {
 		turn.accept(false)
 		w := &witness{ReadCloser: response.Body, gateway: g, turn: turn, gone: response.Request.Context().Done()}
@@ -338,12 +341,34 @@ func (g *Gateway) answered(response *http.Response) error {
 	return nil
 }
 
+// redirection is why there is no answer from an address that redirects requests to another one. A CLI would
+// follow it around the gateway, where its key is not known, or ask without its prompt
+// (https://fetch.spec.whatwg.org/#http-redirect-fetch).
+type redirection struct{ to *url.URL }
+
+func (r redirection) Error() string {
+	to := url.URL{Scheme: r.to.Scheme, Host: r.to.Host, Path: r.to.Path}
+	return fmt.Sprintf("the provider's address redirects requests to %s; correct the variable that sets it", to.String())
+}
+
+func redirected(response *http.Response) error {
+	to, err := response.Location()
+	if err != nil || response.StatusCode < http.StatusMultipleChoices || response.StatusCode >= http.StatusBadRequest {
+		return nil
+	}
+	return redirection{to}
+}
+
 // unreachable tells the CLI that there was no answer.
 func (g *Gateway) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
 		askedOf(r).turn.refuse(Refusal{Message: err.Error()})
 	}
-	http.Error(w, "the provider does not answer", http.StatusBadGateway)
+	said := "the provider does not answer"
+	if errors.As(err, new(redirection)) {
+		said = err.Error()
+	}
+	http.Error(w, said, http.StatusBadGateway)
 }
 
 // buffers makes the buffers through which answers are copied. Larger buffers mean fewer system calls, which

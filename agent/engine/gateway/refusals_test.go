@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/gateway"
+	"touchstone/agent/engine/usage"
 )
 
 func TestARefusalHasAClassAndAWait(t *testing.T) {
@@ -260,5 +263,36 @@ func TestBytesAreHeardAtOnce(t *testing.T) {
 		}
 		<-g.Alive
 		more <- struct{}{}
+	}
+}
+
+// TestARedirectionIsNotFollowed by the CLI, which would send the prompt to somewhere else, and without a key.
+func TestARedirectionIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusPermanentRedirect} {
+		var followed atomic.Int32
+		elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
+		t.Cleanup(elsewhere.Close)
+		account := usage.Open(engine.Request{}, nil)
+		provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL+r.URL.Path+"?key="+key, status)
+		}))
+		t.Cleanup(provider.Close)
+		g, err := gateway.Open(gateway.Provider{URL: provider.URL, Key: key}, account)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { g.Close() })
+		turn := g.Begin(func() {})
+		where := elsewhere.URL + "/responses;"
+		if got, said := ask(t, g, "X-Api-Key", g.Token); got != http.StatusBadGateway || !strings.Contains(said, where) || followed.Load() > 0 {
+			t.Errorf("%d: the CLI got %d %q and asked elsewhere %d times", status, got, said, followed.Load())
+		}
+		if refusal, _ := turn.Refused(); refusal.Class() != engine.Network || !strings.Contains(refusal.Message, where) {
+			t.Errorf("%d: it is known as %s: %s", status, refusal.Class(), refusal.Message)
+		}
+		if sum := account.Sum(); sum.Answers > 0 || sum.CostUSD > 0 {
+			t.Errorf("%d: it counts as an answer: %+v", status, sum)
+		}
 	}
 }
