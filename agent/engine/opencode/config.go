@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -59,7 +60,7 @@ func configuration(s *session.Gated, chosen service, model string) ([]byte, erro
 	}
 	address, _ := s.Address()
 	const provider = "gateway"
-	return json.Marshal(map[string]any{
+	config, err := json.Marshal(map[string]any{
 		"autoupdate": false, "share": "disabled", "snapshot": false,
 		"formatter": false, "lsp": false, "instructions": []string{}, "plugin": []string{}, "mcp": map[string]any{},
 		// A session that does not fit fails, rather than continue without what it has read.
@@ -77,6 +78,25 @@ func configuration(s *session.Gated, chosen service, model string) ([]byte, erro
 		}},
 		"permission": allowed,
 	})
+	return verbatim(config), err
+}
+
+// verbatim keeps the CLI from replacing parts of the configuration, but for the key. Before it parses the file, it
+// replaces {env:NAME} and {file:path} by variables and files of this machine
+// (https://opencode.ai/docs/config/#variables). The instructions contain documents of the repository, where nothing
+// of that may be replaced, so the braces in strings are written as escapes.
+func verbatim(config []byte) []byte {
+	escaped := make([]byte, 0, len(config))
+	for i, c := range config {
+		// A brace that is not in a string has a quote or a brace after it.
+		if c == '{' && i+1 < len(config) && config[i+1] != '"' && config[i+1] != '}' {
+			escaped = append(escaped, `\u007b`...)
+		} else {
+			escaped = append(escaped, c)
+		}
+	}
+	// In a string, quotes are escaped, so this is the key.
+	return bytes.Replace(escaped, []byte(`"apiKey":"\u007benv:`), []byte(`"apiKey":"{env:`), 1)
 }
 
 // options are the additional options of each request for the model.

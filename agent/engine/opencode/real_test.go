@@ -1,6 +1,8 @@
 package opencode_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -196,5 +198,35 @@ func TestPatternsThatAllowEverything(t *testing.T) {
 	}
 	if left, err := os.ReadDir(e.TempDir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+// TestRealInstructionsAreTakenAsTheyAre although the CLI replaces such words in its configuration, in which they are.
+func TestRealInstructionsAreTakenAsTheyAre(t *testing.T) {
+	t.Parallel()
+	outside := filepath.Join(t.TempDir(), "outside")
+	if err := os.WriteFile(outside, []byte("what nobody is to see"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := enginetest.NewProvider(t, enginetest.Turn{Text: []string{"Hello."}})
+	e := &opencode.Engine{
+		Command: []string{enginetest.CLI(t, "opencode")}, TempDir: t.TempDir(),
+		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
+	}
+	words := `In {env:HOME}, {file:` + outside + `}, {{file:./none}}, {} and {x}: "apiKey":"{env:TOUCHSTONE_GATEWAY_TOKEN}".`
+	_, err := enginetest.Run(t.Context(), e, engine.Request{
+		Role: engine.Reviewer, Dir: t.TempDir(), Model: "openai-compatible/scripted", Instructions: words, IdleTimeout: await.Patience,
+	}, "Hello?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked struct {
+		Messages []struct{ Content any }
+	}
+	if err := json.Unmarshal(p.Calls()[0].Body, &asked); err != nil {
+		t.Fatal(err)
+	}
+	if said := fmt.Sprint(asked.Messages[0].Content); !strings.Contains(said, words) {
+		t.Errorf("the model was told %s", said)
 	}
 }
