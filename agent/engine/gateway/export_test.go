@@ -2,4 +2,4 @@ package gateway
 
 import "time"
 
-func init() { pingAfter, pingTimeout = 100*time.Millisecond, time.Second }
+func init() { pingAfter, pingTimeout = 100*time.Millisecond, 3*time.Second }
