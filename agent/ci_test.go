@@ -40,11 +40,15 @@ func runAct(ts *testscript.TestScript, neg bool, args []string) {
 
 // writeEvent writes the payload of a pull request whose base is the clone's main: event FILE NUMBER HEAD-REPOSITORY.
 func writeEvent(ts *testscript.TestScript, _ bool, args []string) {
-	show := exec.Command("git", "rev-parse", "main")
-	show.Dir = ts.Getenv("CLONE")
-	base, err := show.Output()
-	ts.Check(err)
+	at := func(branch string) []byte {
+		show := exec.Command("git", "rev-parse", branch)
+		show.Dir = ts.Getenv("CLONE")
+		out, err := show.Output()
+		ts.Check(err)
+		return bytes.TrimSpace(out)
+	}
 	payload := fmt.Sprintf(`{"action":"synchronize","number":%[1]s,"pull_request":{"number":%[1]s,"base":{"ref":"main","sha":%[2]q},`+
-		`"head":{"ref":"topic","repo":{"full_name":%[3]q}}},"repository":{"full_name":"acme/app"}}`, args[1], bytes.TrimSpace(base), args[2])
+		`"head":{"ref":"topic","sha":%[4]q,"repo":{"full_name":%[3]q}}},"repository":{"full_name":"acme/app"}}`,
+		args[1], at("main"), args[2], at("topic"))
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(payload), 0o600))
 }

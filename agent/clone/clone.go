@@ -97,6 +97,23 @@ func (c *Clone) commit(ctx context.Context, base string) (string, error) {
 	return commit, nil
 }
 
+// Merged returns the base of a pull request that HEAD has, if HEAD is the commit by which GitHub tests the pull request:
+// the merge of head into what the branch of base is now
+// (https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows#pull_request).
+// An event keeps the base of its time, and what others merged since is no part of the change. If HEAD is another
+// commit, it returns base.
+func (c *Clone) Merged(ctx context.Context, base, head string) string {
+	parents, err := c.line(ctx, "show", "--no-patch", "--format=%P", "HEAD")
+	now, second, _ := strings.Cut(parents, " ")
+	if err != nil || head == "" || second != head {
+		return base
+	}
+	if _, err := c.line(ctx, "merge-base", "--is-ancestor", "--end-of-options", base, now); err != nil {
+		return base
+	}
+	return now
+}
+
 // disarm disables the clone's filters: they are commands that run when git reads a file of the working tree.
 func (c *Clone) disarm(ctx context.Context) error {
 	out, err := c.output(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)

@@ -51,6 +51,7 @@ type Job struct {
 			Number int
 			Base   struct{ SHA string }
 			Head   struct {
+				SHA  string
 				Repo *struct {
 					FullName string `json:"full_name"`
 				}
@@ -80,22 +81,24 @@ func (w *Job) Read() error {
 		return fmt.Errorf("read the workflow's event: %w", err)
 	}
 	w.Base = cmp.Or(w.Base, w.event.MergeGroup.BaseSHA)
-	if pull := w.event.PullRequest; pull != nil {
-		w.Base = cmp.Or(w.Base, pull.Base.SHA)
-	}
 	return nil
 }
 
 // Guard runs the guard on the commit that is checked out.
 func (w *Job) Guard(ctx context.Context) error {
-	if w.Base == "" {
+	pull := w.event.PullRequest
+	if w.Base == "" && pull == nil {
 		return config.Mistake{Err: errors.New("the workflow's event names no base: run it on pull_request or merge_group, or give --base REV")}
 	}
 	c, err := clone.Open(ctx)
 	if err != nil {
 		return err
 	}
-	change, err := c.Change(ctx, w.Base, true)
+	base := w.Base
+	if base == "" {
+		base = c.Merged(ctx, pull.Base.SHA, pull.Head.SHA)
+	}
+	change, err := c.Change(ctx, base, true)
 	if err != nil {
 		return err
 	}
