@@ -44,8 +44,8 @@ const maxPacks = 50
 // treeName matches the directory names of trees, which consist of a pull request's number and a role.
 var treeName = lazyregexp.New(`^([0-9]+)-([a-z]+)$`)
 
-// Collect deletes what is no longer needed: trees and set-aside work that were not used for long, and
-// superfluous packs. While Root exceeds its limit, it also deletes build caches, and then the least recently
+// Collect deletes what is no longer needed: trees and set-aside work that were not used for long, unfinished
+// checkouts, and superfluous packs. While Root exceeds its limit, it also deletes build caches, and then the least recently
 // used trees. It first sets aside unpushed work of a tree; trees that git can no longer read are deleted
 // without that. It leaves trees in use alone and may run beside anything. If it cannot delete something, it
 // goes on with the rest and reports the failure in its error.
@@ -123,6 +123,8 @@ func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Col
 			} else if ok {
 				failed = append(failed, erase.All(h.Tree(id)))
 			}
+		case strings.HasPrefix(id, unfinished):
+			failed = append(failed, h.dropUnfinished(strings.TrimPrefix(id, unfinished)))
 		case id == spareID:
 			kept = append(kept, used{home: h, id: id})
 		case treeName.MatchString(id):
@@ -190,6 +192,20 @@ func (h home) dropOrphans() error {
 		}
 	}
 	return err
+}
+
+// dropUnfinished deletes what a killed process left of a checkout of this tree, unless the tree is in use: it may be
+// checked out now.
+func (h home) dropUnfinished(id string) (err error) {
+	l, err := h.lock(id)
+	if errors.Is(err, ErrBusy) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Unlock()) }()
+	return errors.Join(erase.All(h.Tree(unfinished+id)), os.RemoveAll(h.Admin(unfinished+id)))
 }
 
 // giveUp deletes a tree after setting its work aside, unless the tree is in use.

@@ -148,6 +148,23 @@ func TestCollectMakesRoomOfWhatIsBroken(t *testing.T) {
 	}
 }
 
+// TestCollectDropsUnfinishedCheckouts kills an agent that checks out a pull request, which closes before anybody
+// acquires its tree again.
+func TestCollectDropsUnfinishedCheckouts(t *testing.T) {
+	s := &Store{Root: t.TempDir()}
+	tree := acquire(t, s, newRemote(t).pull())
+	for _, id := range []string{"9-author", "12-author"} {
+		writeTest(t, filepath.Join(tree.home.Tree("new-"+id), "file"), "half of it\n")
+		writeTest(t, filepath.Join(tree.home.Admin("new-"+id), "commondir"), "../..\n")
+	}
+	if _, err := s.Collect(t.Context(), Limits{Unused: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	if left := trees(t, s); !slices.Equal(left, []string{"12-author", "new-12-author"}) || exists(tree.home.Admin("new-9-author")) {
+		t.Errorf("left are %q, want what may be checked out now", left)
+	}
+}
+
 func TestCachesGoWithTheirTree(t *testing.T) {
 	req := newRemote(t).pull()
 	for name, giveUp := range map[string]func(*Store) error{

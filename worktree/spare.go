@@ -17,6 +17,9 @@ import (
 // of that time.
 const spareID = "spare"
 
+// unfinished is the prefix of the names under which trees are checked out.
+const unfinished = "new-"
+
 // settleTime is how far a spare tree's index is dated ahead. Git compares whole seconds, so one second is the
 // least that separates the index from the files.
 const settleTime = time.Second
@@ -88,7 +91,7 @@ func (h home) settled(id string) bool {
 // It does not use git worktree add, which leaves a HEAD that points nowhere for a moment: a fetch for another
 // pull request in that moment fails.
 func (r repo) build(ctx context.Context, h home, id, commit string) error {
-	tmp := "new-" + id
+	tmp := unfinished + id
 	tree, admin := h.Tree(tmp), h.Admin(tmp)
 	if err := errors.Join(erase.All(tree), os.RemoveAll(admin)); err != nil {
 		return fmt.Errorf("remove an unfinished worktree: %w", err)
