@@ -30,7 +30,7 @@ func (t *Tree) keepPointers(ctx context.Context, entries []string) error {
 		if len(f) != 5 || !strings.HasPrefix(f[0], ":100") || !strings.HasPrefix(f[1], "100") {
 			continue
 		}
-		kept, err := t.keepsPointer(ctx, path, f[2], f[3])
+		kept, err := afresh(t, func() (bool, error) { return t.keepsPointer(ctx, path, f[2], f[3]) })
 		if err != nil {
 			return fmt.Errorf("look for pointers of Git LFS: %w", err)
 		}

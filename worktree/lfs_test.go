@@ -52,3 +52,18 @@ func TestContentTakesNoPlaceOfAnLFSPointer(t *testing.T) {
 		t.Errorf("what the base did with its own files is refused: %v", err)
 	}
 }
+
+// TestACommitOutlivesARepack repacks the mirror, as another process may do at any time, between a read and a commit.
+func TestACommitOutlivesARepack(t *testing.T) {
+	t.Parallel()
+	req := newRemote(t).pull()
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	if _, err := tree.ReadFile(t.Context(), req.Head, "topic.txt"); err != nil {
+		t.Fatal(err)
+	}
+	run(t, tree.home.Mirror(), "git", "repack", "-a", "-d", "-f", "-q", "--depth=1")
+	writeTest(t, filepath.Join(tree.Dir(), "main.txt"), "ours\n")
+	if _, err := tree.Commit(t.Context(), "x", me); err != nil {
+		t.Error(err)
+	}
+}
