@@ -133,7 +133,12 @@ type stages [4]struct{ mode, sha string }
 
 // unmerged returns the index's unmerged entries, by path.
 func (t *Tree) unmerged(ctx context.Context) (map[string]stages, error) {
-	out, err := t.git.Output(ctx, "ls-files", "--unmerged", "-z", "--full-name")
+	return t.stages(ctx, "--unmerged")
+}
+
+// stages returns the stages of the paths that git ls-files lists with an option.
+func (t *Tree) stages(ctx context.Context, option string) (map[string]stages, error) {
+	out, err := t.git.Output(ctx, "ls-files", option, "-z", "--full-name")
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"touchstone/worktree/gitcmd"
 )
@@ -32,10 +33,38 @@ func (t *Tree) TakeBase(ctx context.Context, path string) error {
 
 // Reopen undoes TakeBase: the conflict is as Merge left it.
 func (t *Tree) Reopen(ctx context.Context, path string) error {
-	if err := t.git.Run(ctx, gitcmd.Command{Args: []string{"checkout", "--quiet", "--merge", "--", path}}); err != nil {
+	// The index keeps the stages of what was resolved.
+	resolved, err := t.stages(ctx, "--resolve-undo")
+	if err != nil {
+		return err
+	}
+	side := "--merge"
+	switch s, ok := resolved[path]; {
+	case !ok:
+	case s[2].sha == "":
+		side, err = "--theirs", t.unresolve(ctx, path, s)
+	case s[3].sha == "":
+		side, err = "--ours", t.unresolve(ctx, path, s)
+	}
+	if err == nil {
+		err = t.git.Run(ctx, gitcmd.Command{Args: []string{"checkout", "--quiet", side, "--", path}})
+	}
+	if err != nil {
 		return fmt.Errorf("bring back the conflict in %q: %w", path, err)
 	}
 	return nil
+}
+
+// unresolve puts the stages of a conflict into the index. Git does so itself, but not if one side deleted the
+// file.
+func (t *Tree) unresolve(ctx context.Context, path string, s stages) error {
+	index := fmt.Sprintf("0 %s 0\t%s\x00", strings.Repeat("0", len(t.req.Base)), path)
+	for n, side := range s {
+		if side.sha != "" {
+			index += fmt.Sprintf("%s %s %d\t%s\x00", side.mode, side.sha, n, path)
+		}
+	}
+	return t.git.Run(ctx, gitcmd.Command{Stdin: strings.NewReader(index), Args: []string{"update-index", "-z", "--index-info"}})
 }
 
 // Discard restores the tree and its HEAD to a commit, when nothing that a command wrote or committed in the

@@ -53,6 +53,46 @@ func TestTakeBaseSettlesAConflict(t *testing.T) {
 	}
 }
 
+// TestReopenOfADeletedFile brings back conflicts between a change to a file and its deletion.
+func TestReopenOfADeletedFile(t *testing.T) {
+	r := newRemote(t)
+	for _, name := range []string{"ours.lock", "theirs.lock"} {
+		r.write(name, "one\n")
+	}
+	req := r.pull()
+	r.git("rm", "-q", "theirs.lock")
+	r.write("ours.lock", "two\n")
+	req.Head = r.commit(req.HeadRef)
+	r.git("checkout", "-q", "main")
+	r.git("rm", "-q", "ours.lock")
+	r.write("theirs.lock", "three\n")
+	req.Base = r.commit("refs/heads/main")
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	merge, err := tree.Merge(t.Context(), req.Base, "Merge main", me)
+	if err != nil || !slices.Equal(merge.Conflicts, []string{"ours.lock", "theirs.lock"}) {
+		t.Fatalf("%+v, %v", merge, err)
+	}
+	before := run(t, tree.Dir(), "git", "ls-files", "--unmerged")
+	for path, want := range map[string]string{"ours.lock": "two\n", "theirs.lock": "three\n"} {
+		if err := tree.TakeBase(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		writeTest(t, filepath.Join(tree.Dir(), path), "half of it\n")
+		if err := tree.Reopen(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, tree.Dir(), path); got != want {
+			t.Errorf("%s holds %q, want %q", path, got, want)
+		}
+	}
+	if after := run(t, tree.Dir(), "git", "ls-files", "--unmerged"); after != before {
+		t.Errorf("the conflicts are\n%s\nwant\n%s", after, before)
+	}
+	if left, err := tree.ConflictMarkers(t.Context(), snapshot(t, tree)); err != nil || !slices.Equal(left, merge.Conflicts) {
+		t.Errorf("left are %q, %v", left, err)
+	}
+}
+
 func TestDiscardLeavesWhatIsCommittedOrIgnored(t *testing.T) {
 	r := newRemote(t)
 	r.write(".gitignore", "cache/\n")
