@@ -223,13 +223,23 @@ func (s *Store) giveUp(ctx context.Context, u used, done *Collected) (err error)
 	defer func() { err = errors.Join(err, l.Unlock()) }()
 	m := s.repo(u.home, l, nil)
 	t := &Tree{home: u.home, id: u.id, mirror: m, git: m.linked(u.home.Tree(u.id), u.home.Admin(u.id)), lock: l}
-	if u.id != spareID {
-		if err := t.quit(ctx); err != nil {
-			return err
-		}
-		done.Trees = append(done.Trees, u.home.Repo()+"/"+u.id)
+	if u.id == spareID {
+		return t.remove()
 	}
-	return t.remove()
+	if err := t.quit(ctx); err != nil {
+		return err
+	}
+	if exists(t.git.Tree) {
+		err = t.dropRefs(ctx)
+	}
+	if err != nil && !DiskFault(err) {
+		return err
+	}
+	done.Trees = append(done.Trees, u.home.Repo()+"/"+u.id)
+	if gone := t.remove(); gone != nil || err == nil {
+		return gone
+	}
+	return t.dropRefs(ctx) // there is room for it now
 }
 
 // forgetLeftovers deletes the refs of work that was set aside before a time. The names of the refs hold the

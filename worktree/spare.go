@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,25 +162,30 @@ func (t *Tree) retire(ctx context.Context) error {
 	if err := t.quit(ctx); err != nil || !exists(t.git.Tree) {
 		return err
 	}
+	if err := t.dropRefs(ctx); err != nil {
+		return err
+	}
 	return t.giveSpare()
 }
 
-// quit sets the tree's work aside and deletes its refs. A tree that git cannot work with is moved aside
-// whole.
+// quit sets the tree's work aside and deletes its build caches. A tree that git cannot work with is moved aside
+// whole, but not because of the disk: that would free no space, and its commits would have no name any more.
 func (t *Tree) quit(ctx context.Context) error {
 	if err := t.home.removeStaleLocks(t.id); err != nil {
 		return err
 	}
 	if err := t.empty(ctx); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if ctx.Err() != nil || DiskFault(err) {
+			return cmp.Or(ctx.Err(), err)
 		}
 		return t.moveAside()
 	}
 	// Its build caches must not reach another pull request.
-	if err := erase.All(t.home.Cache(t.id)); err != nil {
-		return err
-	}
+	return erase.All(t.home.Cache(t.id))
+}
+
+// dropRefs deletes the refs of what the tree was acquired for.
+func (t *Tree) dropRefs(ctx context.Context) error {
 	for _, name := range []string{"head", "base", "merge"} {
 		if err := t.mirror.Run(ctx, gitcmd.Command{Args: []string{"update-ref", "-d", pullRefs + t.id + "/" + name}}); err != nil {
 			return err

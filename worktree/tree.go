@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -122,10 +123,15 @@ func (t *Tree) takeOver(ctx context.Context, head string) (bool, error) {
 	if !exists(t.git.Tree) && !exists(t.git.Dir) {
 		return false, nil
 	}
-	if !t.sound() || t.keepCommits(ctx, head) != nil {
-		if ctx.Err() != nil {
-			return false, ctx.Err()
+	sound := t.sound()
+	if sound {
+		err := t.keepCommits(ctx, head)
+		if ctx.Err() != nil || DiskFault(err) {
+			return false, cmp.Or(ctx.Err(), err)
 		}
+		sound = err == nil
+	}
+	if !sound {
 		return false, t.moveAside()
 	}
 	return true, nil
@@ -162,8 +168,13 @@ func (t *Tree) reset(ctx context.Context, head string) error {
 	if err != nil {
 		return err
 	}
-	status, err := t.git.Output(ctx, "status", "--porcelain", "-z", "--no-renames",
-		"--untracked-files=normal", "--ignored=traditional", "--ignore-submodules=dirty")
+	args := []string{"status", "--porcelain", "-z", "--no-renames",
+		"--untracked-files=normal", "--ignored=traditional", "--ignore-submodules=dirty"}
+	status, err := t.git.Output(ctx, args...)
+	if DiskFault(err) {
+		// Git also writes to the index what it learnt about the files, unless it is told not to.
+		status, err = t.git.OutputOf(ctx, gitcmd.Command{Env: []string{"GIT_OPTIONAL_LOCKS=0"}, Args: args})
+	}
 	if err != nil {
 		return err
 	}
