@@ -112,7 +112,7 @@ func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Col
 		return nil, err
 	}
 	var kept []used
-	var failed []error
+	failed := []error{h.unlockRefs()}
 	for _, e := range entries {
 		id := e.Name()
 		switch {
@@ -192,6 +192,20 @@ func (h home) dropOrphans() error {
 		}
 	}
 	return err
+}
+
+// lockedLong is longer than git holds the lock of the packed refs, which it does for some milliseconds.
+const lockedLong = time.Hour
+
+// unlockRefs deletes the lock of the packed refs if git was killed while it held it. Any tree's user may hold that
+// lock, so only its age tells.
+func (h home) unlockRefs() error {
+	lock := filepath.Join(h.Mirror(), "packed-refs.lock")
+	info, err := os.Stat(lock)
+	if err != nil || time.Since(info.ModTime()) < lockedLong {
+		return ignoreNotExist(err)
+	}
+	return ignoreNotExist(os.Remove(lock))
 }
 
 // dropUnfinished deletes what a killed process left of a checkout of this tree, unless the tree is in use: it may be

@@ -165,6 +165,25 @@ func TestCollectDropsUnfinishedCheckouts(t *testing.T) {
 	}
 }
 
+// TestCollectUnlocksTheRefs leaves the lock of a git that was killed, and then that of one that may be running.
+func TestCollectUnlocksTheRefs(t *testing.T) {
+	s := &Store{Root: t.TempDir()}
+	tree := acquire(t, s, newRemote(t).pull())
+	release(t, tree)
+	lock := filepath.Join(tree.home.Mirror(), "packed-refs.lock")
+	writeTest(t, lock, "")
+	if _, err := s.Collect(t.Context(), Limits{Unused: time.Hour}); err != nil || !exists(lock) {
+		t.Errorf("the lock of a running git is there: %v, %v", exists(lock), err)
+	}
+	past := time.Now().Add(-2 * time.Hour)
+	if err := os.Chtimes(lock, past, past); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := s.Collect(t.Context(), Limits{Unused: -time.Hour}); err != nil || len(done.Trees) != 1 || exists(lock) {
+		t.Errorf("%+v, %v, the old lock is there: %v", done, err, exists(lock))
+	}
+}
+
 func TestCachesGoWithTheirTree(t *testing.T) {
 	req := newRemote(t).pull()
 	for name, giveUp := range map[string]func(*Store) error{
