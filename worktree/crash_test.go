@@ -314,6 +314,17 @@ func TestManyPullRequestsAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
+// TestPrepareAfterAKilledFetch finds the lock of a ref that a killed git left.
+func TestPrepareAfterAKilledFetch(t *testing.T) {
+	req := newRemote(t).pull()
+	s := &Store{Root: t.TempDir()}
+	tree := acquire(t, s, req)
+	writeTest(t, filepath.Join(tree.home.refDir(spareID), "base.lock"), "")
+	if err := s.Prepare(t.Context(), req.Remote, req.Repo, "refs/heads/main"); err != nil || !exists(tree.home.Tree(spareID)) {
+		t.Errorf("the spare tree is there: %v, %v", exists(tree.home.Tree(spareID)), err)
+	}
+}
+
 func TestSpareTree(t *testing.T) {
 	r := newRemote(t)
 	req := r.pull()

@@ -56,7 +56,9 @@ func (s *Store) Prepare(ctx context.Context, remote Remote, repo, branch string)
 		return nil
 	default:
 		ref = pullRefs + spareID + "/base"
-		err = m.fetch(ctx, remote, "+"+branch+":"+ref)
+		if err = h.removeStaleLocks(spareID); err == nil {
+			err = m.fetch(ctx, remote, "+"+branch+":"+ref)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("prepare %s: %w", repo, err)
