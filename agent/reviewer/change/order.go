@@ -2,6 +2,7 @@ package change
 
 import (
 	"errors"
+	"iter"
 	"os"
 	"path"
 	"slices"
@@ -18,6 +19,11 @@ const (
 	maxPartFiles = 400
 	// maxImports limits where a file's imports are searched, in bytes.
 	maxImports = 16 << 10
+	// maxOrdered is the maximum number of groups whose imports are searched. A change with more is ordered by
+	// name.
+	maxOrdered = 2000
+	// maxSegments limits how much of a name is compared with an import, in segments from its end.
+	maxSegments = 32
 )
 
 // split divides the files into parts: one if they fit, otherwise several. The order puts an imported file
@@ -60,10 +66,13 @@ func top(checkout *os.Root, name string) string {
 }
 
 // order groups files with their tests, and sorts the groups so that each comes after the groups that it
-// imports, except in import cycles. It visits the groups by name.
+// imports, except in import cycles and in very large changes. It visits the groups by name.
 func order(files []File, top func(name string) string) [][]File {
 	units := group(files)
-	g := graph{units: units, named: map[string][]int{}, byLast: map[string][]string{}, done: make([]bool, len(units)), top: top}
+	if len(units) > maxOrdered {
+		return units
+	}
+	g := graph{units: units, named: map[string][]int{}, longest: map[string]string{}, done: make([]bool, len(units)), top: top}
 	for i, unit := range units {
 		if f := unit[0]; subject(f.Path) == "" { // nothing imports a test
 			g.add(stem(f.Path), i)
@@ -134,18 +143,22 @@ func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) 
 type graph struct {
 	units [][]File
 	// named maps a name to its units. A name is that of a file without its extension, or of a directory.
-	// byLast maps the last segment of a name to these names.
-	named  map[string][]int
-	byLast map[string][]string
-	done   []bool
-	top    func(name string) string
-	sorted [][]File
+	// longest maps the end of a name, from a slash on, to the longest of these names.
+	named   map[string][]int
+	longest map[string]string
+	done    []bool
+	top     func(name string) string
+	sorted  [][]File
 }
 
 func (g *graph) add(name string, unit int) {
 	units, known := g.named[name]
 	if !known {
-		g.byLast[path.Base(name)] = append(g.byLast[path.Base(name)], name)
+		for end := range ends(name) {
+			if end != name && len(name) > len(g.longest[end]) {
+				g.longest[end] = name
+			}
+		}
 	}
 	if !known || units[len(units)-1] != unit {
 		g.named[name] = append(units, unit)
@@ -162,8 +175,12 @@ func (g *graph) visit(unit int) {
 	if subject(f.Path) != "" {
 		needs = append(needs, g.named[path.Dir(f.Path)]...)
 	}
+	seen := map[string]bool{} // since a file may say the same import any number of times
 	for _, name := range imports(f.Path, g.top(f.Path)) {
-		needs = append(needs, g.find(name)...)
+		if found := g.find(name); !seen[found] {
+			seen[found] = true
+			needs = append(needs, g.named[found]...)
+		}
 	}
 	slices.Sort(needs)
 	for _, need := range slices.Compact(needs) {
@@ -172,18 +189,32 @@ func (g *graph) visit(unit int) {
 	g.sorted = append(g.sorted, g.units[unit])
 }
 
-// find returns the units that an import means. The name in the import may begin outside the repository (with
-// a module's path), and the path of the file may begin above the import root (src/main/java). So one must end
-// with the other, and the longest match wins.
-func (g *graph) find(name string) []int {
-	best := ""
-	for _, known := range g.byLast[path.Base(name)] {
-		ends := known == name || strings.HasSuffix(name, "/"+known) || strings.HasSuffix(known, "/"+name)
-		if ends && len(known) > len(best) {
-			best = known
+// find returns the name of the units that an import means, or a name of none. The name in the import may begin outside
+// the repository (with a module's path), and the path of the file may begin above the import root (src/main/java). So
+// one must end with the other, and the longest match wins.
+func (g *graph) find(name string) string {
+	if longer := g.longest[name]; longer != "" {
+		return longer
+	}
+	for end := range ends(name) {
+		if g.named[end] != nil {
+			return end
 		}
 	}
-	return g.named[best]
+	return ""
+}
+
+// ends yields the ends of a name that begin at a segment, the longest first.
+func ends(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		end, left := name, strings.Count(name, "/")+1
+		for more := true; more; left-- {
+			if left <= maxSegments && !yield(end) {
+				return
+			}
+			_, end, more = strings.Cut(end, "/")
+		}
+	}
 }
 
 var (

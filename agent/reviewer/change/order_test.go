@@ -3,9 +3,11 @@ package change
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"touchstone/worktree/diff"
 )
@@ -125,6 +127,65 @@ func TestManySmallFilesAreSeveralParts(t *testing.T) {
 	c := changed(t, nil, after)
 	if len(c.Parts) != 2 || len(c.Parts[0]) != maxPartFiles || len(c.Parts[1]) != 5 {
 		t.Errorf("%d parts", len(c.Parts))
+	}
+}
+
+// TestRepeatedImportsTakeLittleMemory orders files that a stranger made to be slow: each has as many imports as are read, all
+// of one directory that holds all files.
+func TestRepeatedImportsTakeLittleMemory(t *testing.T) {
+	var names []string
+	for i := range 120 {
+		names = append(names, fmt.Sprintf("d/f%04d.js", i))
+	}
+	const line = "import \"d\"\n"
+	read, held := 0, runtime.MemStats{}
+	order(named(names...), func(string) string {
+		if read++; read == len(names) { // all others are being visited
+			runtime.GC()
+			runtime.ReadMemStats(&held)
+		}
+		return strings.Repeat(line, maxImports/len(line))
+	})
+	if taken := held.HeapAlloc >> 20; taken > 100 {
+		t.Errorf("%d files take %d MiB", len(names), taken)
+	}
+}
+
+// TestFilesOfOneNameCostLittle looks for imports among a few files, and among many, that all have one name.
+func TestFilesOfOneNameCostLittle(t *testing.T) {
+	quickest := func(files int) time.Duration {
+		g := graph{named: map[string][]int{}, longest: map[string]string{}}
+		for i := range files {
+			g.add(fmt.Sprintf("d%05d/index", i), i)
+		}
+		best := time.Hour
+		for range 5 {
+			began := time.Now()
+			for range 1000 {
+				g.find("x/y/index")
+			}
+			best = min(best, time.Since(began))
+		}
+		return best
+	}
+	if few, many := quickest(100), quickest(10_000); many > 20*few {
+		t.Errorf("among a hundred times as many files, it takes %s instead of %s", many, few)
+	}
+}
+
+// TestAVeryLargeChangeIsOrderedByName checks that no file's imports are searched then.
+func TestAVeryLargeChangeIsOrderedByName(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for i := range maxOrdered + 1 {
+		names = append(names, fmt.Sprintf("f%05d.ts", i))
+	}
+	units := order(named(names...), func(name string) string {
+		t.Errorf("%s is read", name)
+		return ""
+	})
+	if len(units) != len(names) || units[0][0].Path != names[0] || units[maxOrdered][0].Path != names[maxOrdered] {
+		t.Errorf("%d groups", len(units))
 	}
 }
 
