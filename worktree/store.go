@@ -216,7 +216,8 @@ func (s *Store) CheckGit(ctx context.Context) error { return gitcmd.Check(ctx, s
 // is not in that commit. Acquire fetches only if a wanted commit is missing. The lock ends with the process
 // that holds it, however the process ends.
 //
-// Errors: ErrBusy, ErrHeadMoved, ErrUnmergeable, or a sentence about git, network or disk.
+// Errors: ErrBusy, ErrHeadMoved, ErrUnmergeable, with req.Merged ErrTooLarge if the head changes more files than a
+// Diff has, or a sentence about git, network or disk.
 func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
 	h, err := s.home(req.Repo)
 	if err != nil {
@@ -244,11 +245,14 @@ func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
 		return nil, err
 	}
 	err = s.look(ctx, m, h, pullRefs+id, req, func() error {
-		if req.Merged {
-			return t.merge(ctx)
-		}
 		_, err := t.meet(ctx)
-		return err
+		if err != nil || !req.Merged {
+			return err
+		}
+		if err := t.bounded(ctx); err != nil {
+			return err
+		}
+		return t.merge(ctx)
 	})
 	if err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ const (
 	maxFilePatch = 1 << 20
 	// maxPatch bounds the stored patches of one diff, in bytes.
 	maxPatch = 32 << 20
-	// maxFiles bounds the number of files in a diff.
-	maxFiles = 50_000
+	// MaxFiles bounds the number of files in a diff.
+	MaxFiles = 50_000
 )
 
 // Diff is what changed between two commits or trees.
@@ -92,8 +92,8 @@ func (p *patchParser) rawEntries() error {
 		if len(f) != 5 || !strings.HasPrefix(f[0], ":") || f[4] == "" {
 			return ErrFormat
 		}
-		if len(p.diff.Files) == maxFiles {
-			return fmt.Errorf("%w: more than %d files", ErrTooLarge, maxFiles)
+		if len(p.diff.Files) == MaxFiles {
+			return fmt.Errorf("%w: more than %d files", ErrTooLarge, MaxFiles)
 		}
 		file := File{OldMode: f[0][1:], NewMode: f[1], OldBlob: f[2], NewBlob: f[3], Submodule: f[0] == ":160000" || f[1] == "160000"}
 		if file.OldPath, err = p.field(); err != nil {
