@@ -2,7 +2,6 @@ package reviewer
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"touchstone/verdict"
@@ -41,12 +40,18 @@ func lines(text []byte) []string { return strings.Split(strings.TrimRight(string
 // once in the new file; if there is none, by the beginning or end of the file.
 func sameRegion(then, now []string, e verdict.Entry) (old, fresh []string) {
 	first, last := codeLines(then, e)
-	only := func(line string) int {
-		i := slices.Index(now, line)
-		if verdict.OneLine(line) == "" || i < 0 || slices.Contains(now[i+1:], line) {
-			return -1
+	places := make(map[string]int, len(now)) // -1 for a line that occurs again
+	for i, line := range now {
+		if _, again := places[line]; again {
+			i = -1
 		}
-		return i
+		places[line] = i
+	}
+	only := func(line string) int {
+		if i, there := places[line]; there && verdict.OneLine(line) != "" {
+			return i
+		}
+		return -1
 	}
 	from, begin := max(0, first-around), 0
 	for i := first - 1; i >= 0; i-- {
