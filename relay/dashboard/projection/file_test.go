@@ -33,7 +33,8 @@ func TestFileGoesOnFromWhereItStopped(t *testing.T) {
 	}
 }
 
-// The file tells of private repositories, so only its owner may read it, also one that others could read before.
+// The file tells of private repositories, so only its owner may read it, also one that others could read before, or
+// that a relay left which was killed.
 func TestFileIsPrivate(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -54,9 +55,20 @@ func TestFileIsPrivate(t *testing.T) {
 	if err := os.Chmod(old, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	path = old
-	l.project(path, "judge")
-	check()
+	killed := filepath.Join(t.TempDir(), "page.db")
+	for _, end := range []string{"", "-wal", "-shm"} {
+		data, err := os.ReadFile(path + end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(killed+end, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path = range []string{old, killed} {
+		l.project(path, "judge")
+		check()
+	}
 }
 
 // A file that is missing, damaged, of another version or of another log is rebuilt.

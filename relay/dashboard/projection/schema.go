@@ -208,14 +208,23 @@ func makePrivate(path string) error {
 	if err != nil {
 		return err
 	}
-	// The file may be from a relay that did not do this.
-	return errors.Join(file.Close(), os.Chmod(path, 0o600))
+	// The files may be from a relay that did not do this. One that was killed has left those beside the file, too.
+	errs := []error{file.Close()}
+	for _, end := range ends {
+		if err := os.Chmod(path+end, 0o600); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
+
+// ends are those of the names of the file and of the files that SQLite keeps beside it.
+var ends = []string{"", "-wal", "-shm"}
 
 // remove deletes the file and the files that SQLite keeps beside it.
 func remove(path string) error {
 	var errs []error
-	for _, end := range []string{"", "-wal", "-shm"} {
+	for _, end := range ends {
 		if err := os.Remove(path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("delete the old projection: %w", err))
 		}
