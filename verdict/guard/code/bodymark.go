@@ -55,6 +55,7 @@ var bodyForms = byWord(map[string][]bodyForm{
 		{skips, "assumeTrue assumeFalse assumeThat assumingThat", "*", asked},
 		{skips, "assumeNoException assumeNotNull abort", "*", nil},
 		{skips, "assume assumeWithMessage", "", ofNext}, // Truth
+		{skips, "assume assumeWithMessage", "TruthJUnit", ofNext},
 	},
 	"Kotlin": {
 		{skips, "assumeTrue assumeFalse assumeThat", "*", asked},
