@@ -73,14 +73,15 @@ func announced(said []string, found []Finding) (holds []Finding) {
 			if kind == "" || slices.ContainsFunc(slices.Concat(holds, found), func(f Finding) bool { return f.Tier == Hold && f.Kind == kind }) {
 				continue
 			}
-			i := slices.IndexFunc(found, func(f Finding) bool {
+			i := slices.IndexFunc(found, func(f Finding) bool { return f.Tier == Evidence && shows(f, kind) && (!gone || loses(f)) })
+			if i < 0 {
+				continue // a suppression in one place is evidence, whatever the change says
+			}
+			named := slices.IndexFunc(found, func(f Finding) bool {
 				return f.Tier == Evidence && (f.Kind == kind || kind == Strictness && f.Kind == Suppression) && object != "" && names(f, object)
 			})
-			if i < 0 {
-				i = slices.IndexFunc(found, func(f Finding) bool { return f.Tier == Evidence && shows(f, kind) && (!gone || loses(f)) })
-			}
-			if i < 0 {
-				continue
+			if named >= 0 {
+				i = named
 			}
 			holds = append(holds, Finding{Tier: Hold, Kind: kind, Rule: "announced/off", Place: found[i].Place,
 				Why: "The change says of itself that it leaves out a check (“" + clip(s) + "”), and this place shows it."})

@@ -152,6 +152,10 @@ func TestAnAnnouncedHoldIsAtTheFirstPlace(t *testing.T) {
 	if found := guard.Holds(guard.Examine(named)); len(found) != 1 || found[0].Path != "lib/a.ex" {
 		t.Errorf("held for %v, %v", found, guard.Examine(named))
 	}
+	named.Files = named.Files[1:]
+	if found := guard.Holds(guard.Examine(named)); len(found) != 0 {
+		t.Errorf("a suppression in one place is held: %v", found)
+	}
 	for range 20 {
 		if found := guard.Holds(guard.Examine(c)); len(found) != 1 || found[0].Path != ".github/workflows/a.yml" {
 			t.Fatalf("held for %v", found)
