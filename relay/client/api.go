@@ -122,7 +122,11 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	}
 	defer response.Body.Close()
 	if to, err := response.Location(); response.StatusCode/100 == 3 && err == nil {
-		return &StatusError{Code: response.StatusCode, Reason: "write " + strings.TrimSuffix(to.String(), "/"+path) + " as its address"}
+		address, ours := strings.CutSuffix(to.String(), "/"+path)
+		if !ours { // such as a page to sign in
+			return &StatusError{Code: response.StatusCode, Reason: "it leads to " + to.Redacted() + ", which is no relay's"}
+		}
+		return &StatusError{Code: response.StatusCode, Reason: "write " + address + " as its address"}
 	}
 	if response.StatusCode/100 != 2 {
 		return &StatusError{Code: response.StatusCode, Reason: reason(response.Body)}

@@ -444,6 +444,12 @@ func TestAChangeIsNotRedirectedIntoAQuestion(t *testing.T) {
 	if err := proxy(http.StatusMovedPermanently).Get(t.Context(), "control", nil, &answer); err != nil {
 		t.Error(err)
 	}
+	signIn := httptest.NewServer(http.RedirectHandler("https://login.example/?then=control", http.StatusFound))
+	t.Cleanup(signIn.Close)
+	err = (&client.Client{URL: signIn.URL}).Ask(t.Context(), http.MethodPatch, "control", change, &answer)
+	if err == nil || strings.Contains(err.Error(), "as its address") || !strings.Contains(err.Error(), "leads to https://login.example/") {
+		t.Errorf("a page to sign in was answered %v", err)
+	}
 	if first, second := <-methods, <-methods; first != http.MethodPatch || second != http.MethodGet {
 		t.Errorf("the relay was asked to %s and %s", first, second)
 	}
