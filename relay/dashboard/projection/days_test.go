@@ -1,6 +1,7 @@
 package projection_test
 
 import (
+	"bytes"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/event"
 	"touchstone/relay/internal/sqlite"
+	"touchstone/verdict"
 )
 
 // A day's figures and the lists of pull requests behind them agree with the events. A pull request that is
@@ -59,4 +61,29 @@ func TestFiguresOfADayAreThoseOfItsPullRequests(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Of more buckets than trends have, the oldest are left out: those of today are the ones that people look for.
+func TestLongTrendsEndToday(t *testing.T) {
+	t.Parallel()
+	l := newLog(t)
+	const days = 800
+	found := reviewed(days*24*60, 2, "submitted", "judge", "changes_requested", "ccc",
+		body(record(verdict.RequestChanges, "ccc"), verdict.Signer{}))
+	found.Payload = bytes.Replace(found.Payload, []byte(began.Add(10*time.Minute).Format(time.RFC3339)),
+		[]byte(began.AddDate(0, 0, days).Format(time.RFC3339)), 1)
+	l.append(opened(1, "aaa"), later(days, 2), found)
+	p, now := l.project(l.file(), "judge"), began.AddDate(0, 0, days)
+	trends, err := p.Trends(t.Context(), event.Filter{}, "", projection.Day, began, now)
+	if n := len(trends); err != nil || n != 750 || trends[n-1].Start != projection.Day.Start(now) || trends[n-1].Opened != 1 {
+		t.Errorf("%d buckets, of which the last is not today's: %v", n, err)
+	}
+	rules, err := p.RuleTrends(t.Context(), projection.RuleQuery{Rule: "security/S2", Bucket: projection.Day}, began, now)
+	if n := len(rules); err != nil || n != 750 || rules[n-1].Start != projection.Day.Start(now) || rules[n-1].Fired != 1 {
+		t.Errorf("%d buckets of a rule, of which the last is not today's: %v", n, err)
+	}
+	weeks, err := p.Trends(t.Context(), event.Filter{}, "", projection.Week, began, now)
+	if n := len(weeks); err != nil || n != days/7+1 || weeks[0].Opened != 1 || weeks[n-1].Opened != 1 {
+		t.Errorf("%d weeks, %v", n, err)
+	}
 }

@@ -59,7 +59,8 @@ func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now tim
 	if err != nil || known.IsZero() {
 		return trends, err
 	}
-	for at := bucket.begin(since, known); !at.After(now) && len(trends) < maxBuckets; at = bucket.Next(at) {
+	begin := bucket.begin(since, known, now)
+	for at := begin; !at.After(now); at = bucket.Next(at) {
 		index[at.Unix()] = len(trends)
 		trends = append(trends, RuleTrend{Start: at, Outcomes: map[verdict.Status]int{}, Pulls: []RulePull{}})
 	}
@@ -67,7 +68,7 @@ func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now tim
 	if q.Repo != "" {
 		repos.Repos = []string{q.Repo}
 	}
-	from := toMillis(bucket.begin(since, known))
+	from := toMillis(begin)
 	noted, until, err := p.lasting(ctx, from/dayMillis, q.Rule, q.Scope, repos)
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (b Bucket) Next(t time.Time) time.Time {
 // dayMillis is the length of a day in milliseconds.
 const dayMillis = int64(24 * time.Hour / time.Millisecond)
 
-// maxBuckets limits how far back trends go.
+// maxBuckets limits how far back trends go: of more buckets, they have the newest.
 const maxBuckets = 750
 
 // TrendsSince returns the time from which on trends are known; zero while nothing is known. It can be before
@@ -96,8 +96,15 @@ func (p *Projection) notedSince(ctx context.Context, condition string) (time.Tim
 	return since, err
 }
 
-// begin returns the beginning of the first bucket about which something is known.
-func (b Bucket) begin(since, known time.Time) time.Time { return b.Start(later(since, known)) }
+// begin returns the beginning of the first bucket of a trend: something is known about it, and it is at most
+// maxBuckets before that of now.
+func (b Bucket) begin(since, known, now time.Time) time.Time {
+	days := 1
+	if b == Week {
+		days = 7
+	}
+	return later(b.Start(later(since, known)), b.Start(now).AddDate(0, 0, -days*(maxBuckets-1)))
+}
 
 // Trends returns the buckets from that of since to that of now, including empty ones, but none before
 // TrendsSince.
@@ -110,14 +117,15 @@ func (p *Projection) Trends(ctx context.Context, scope event.Filter, repo string
 	if repo != "" {
 		filters = append(filters, event.Filter{Repos: []string{repo}})
 	}
-	from := toMillis(bucket.begin(since, known)) / dayMillis
+	begin := bucket.begin(since, known, now)
+	from := toMillis(begin) / dayMillis
 	all, noted, err := p.figures(ctx, from, filters...)
 	if err != nil {
 		return nil, err
 	}
 	all.join(noted)
 	trends := []Trend{}
-	for at := bucket.begin(since, known); !at.After(now) && len(trends) < maxBuckets; at = bucket.Next(at) {
+	for at := begin; !at.After(now); at = bucket.Next(at) {
 		trend := Trend{Start: at}
 		for number := toMillis(at) / dayMillis; number < toMillis(bucket.Next(at))/dayMillis; number++ {
 			for _, d := range all[number] {
