@@ -58,7 +58,8 @@ func startRelay(t *testing.T, since ...time.Time) *relay {
 		t.Fatal(err)
 	}
 	serve(t, server.Config{
-		Listener: listener, Store: store, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}},
+		Listener: listener, Store: store, Heartbeat: 300 * time.Millisecond,
+		Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}},
 		Page: &server.Page{File: filepath.Join(dir, "page.db"), Reviewers: []string{"judge"}, GitHub: []string{"github"},
 			Store: "sqlite:" + filepath.Join(dir, "relay.db"), Version: "test"},
 	})

@@ -2,8 +2,12 @@
 // connections to one server and no more. It tells the pages of the newest change.
 "use strict";
 const ports = new Set();
+// The relay sends something every 15 seconds. A connection on which nothing comes for so many milliseconds is
+// dead, though nobody has ended it: a laptop has slept, or something on the way has forgotten it.
+const silence = 40000;
 let open = false;
 let last = ""; // the newest change
+let failures = 0; // in a row
 
 function tell(message) {
   for (const port of ports) port.postMessage(message);
@@ -14,26 +18,38 @@ function state(now) {
 }
 
 async function follow() {
-  const answer = await fetch("/changes", { cache: "no-store" });
-  if (!answer.ok) throw new Error(String(answer.status));
-  state(true);
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const lines = (rest + value).split("\n");
-    rest = lines.pop();
-    const ids = lines.filter((line) => line.startsWith("id: "));
-    if (ids.length) tell({ changed: (last = ids.at(-1).slice(4)) });
+  const dead = new AbortController();
+  let alarm;
+  const wait = () => {
+    clearTimeout(alarm);
+    alarm = setTimeout(() => dead.abort(), silence);
+  };
+  wait();
+  try {
+    const answer = await fetch("/changes", { cache: "no-store", signal: dead.signal });
+    if (!answer.ok) throw new Error(String(answer.status));
+    state(true);
+    failures = 0;
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      wait();
+      const lines = (rest + value).split("\n");
+      rest = lines.pop();
+      const ids = lines.filter((line) => line.startsWith("id: "));
+      if (ids.length) tell({ changed: (last = ids.at(-1).slice(4)) });
+    }
+  } finally {
+    clearTimeout(alarm);
   }
 }
 
 async function run() {
-  for (let failures = 0; ; failures++) {
+  for (;; failures++) {
     try {
       await follow();
-      failures = 0;
     } catch {
       // The relay is away, or the session has ended: the pages show that nothing is live.
     }

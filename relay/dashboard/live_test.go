@@ -1,0 +1,111 @@
+package dashboard_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"strconv"
+	"sync"
+	"testing"
+
+	"touchstone/relay/dashboard/chromium"
+)
+
+// front is a proxy before a relay, as on the way to a browser elsewhere.
+type front struct {
+	*httptest.Server
+
+	mu   sync.Mutex
+	held chan struct{} // not nil while nothing of /changes gets through; closed to let it through again
+}
+
+// before starts a proxy before a relay. A page behind it takes a connection for dead after a second, instead
+// of the time in which a relay's heartbeats come.
+func before(t *testing.T, r *relay) *front {
+	t.Helper()
+	to, err := url.Parse(r.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &front{}
+	proxy := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(to); p.Out.Host = p.In.Host }}
+	silence := regexp.MustCompile(`const silence = \d+;`)
+	proxy.ModifyResponse = func(response *http.Response) error {
+		switch response.Request.URL.Path {
+		case "/changes":
+			response.Body = &holding{f, response.Body, response.Request}
+		case "/static/worker.js":
+			text, err := io.ReadAll(response.Body)
+			if err != nil {
+				return err
+			}
+			text = silence.ReplaceAll(text, []byte("const silence = 1000;"))
+			response.Header.Set("Content-Length", strconv.Itoa(len(text)))
+			response.Body = io.NopCloser(bytes.NewReader(text))
+		}
+		return nil
+	}
+	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		request.Header.Del("Accept-Encoding")
+		proxy.ServeHTTP(w, request)
+	}))
+	t.Cleanup(f.Close)
+	t.Cleanup(f.CloseClientConnections)
+	return f
+}
+
+// hold lets nothing of /changes through, without ending a connection, until the returned function is called.
+func (f *front) hold() (release func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	held := make(chan struct{})
+	f.held = held
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.held = nil
+		close(held)
+	}
+}
+
+// holding is the body of an answer that a front can hold back.
+type holding struct {
+	front *front
+	io.ReadCloser
+	request *http.Request
+}
+
+func (h *holding) Read(into []byte) (int, error) {
+	n, err := h.ReadCloser.Read(into)
+	h.front.mu.Lock()
+	held := h.front.held
+	h.front.mu.Unlock()
+	if held != nil {
+		select {
+		case <-held:
+		case <-h.request.Context().Done():
+		}
+	}
+	return n, err
+}
+
+// A page whose connection has died without an end, as after a laptop's sleep, says that it is not connected,
+// and connects again.
+func TestADeadConnectionIsNotShownAsLive(t *testing.T) {
+	t.Parallel()
+	r := startRelay(t)
+	f := before(t, r)
+	r.send("pull_request", opened(1, 5, "The first", "alice", "one"))
+	b := chromium.Open(t, f.URL)
+	b.Run(b.Go("/"), chromium.Visible(".live.on"))
+	release := f.hold()
+	r.send("pull_request", opened(2, 1, "The second", "alice", "two"))
+	b.Run(chromium.Visible(".live.off"))
+	release()
+	b.Run(chromium.Visible(`[id="p-acme/app-2"]`), chromium.Visible(".live.on"))
+	b.Clean("the board")
+}
