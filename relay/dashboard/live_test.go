@@ -9,8 +9,11 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 
 	"touchstone/relay/dashboard/chromium"
 )
@@ -21,6 +24,7 @@ type front struct {
 
 	mu   sync.Mutex
 	held chan struct{} // not nil while nothing of /changes gets through; closed to let it through again
+	down bool          // it answers itself, because the relay is away
 }
 
 // before starts a proxy before a relay. A page behind it takes a connection for dead after a second, instead
@@ -50,6 +54,13 @@ func before(t *testing.T, r *relay) *front {
 		return nil
 	}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		f.mu.Lock()
+		down := f.down
+		f.mu.Unlock()
+		if down {
+			http.Error(w, "<html><body><h1>502 Bad Gateway</h1></body></html>", http.StatusBadGateway)
+			return
+		}
 		request.Header.Del("Accept-Encoding")
 		proxy.ServeHTTP(w, request)
 	}))
@@ -70,6 +81,12 @@ func (f *front) hold() (release func()) {
 		f.held = nil
 		close(held)
 	}
+}
+
+func (f *front) set(down bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.down = down
 }
 
 // holding is the body of an answer that a front can hold back.
@@ -106,6 +123,27 @@ func TestADeadConnectionIsNotShownAsLive(t *testing.T) {
 	r.send("pull_request", opened(2, 1, "The second", "alice", "two"))
 	b.Run(chromium.Visible(".live.off"))
 	release()
+	b.Run(chromium.Visible(`[id="p-acme/app-2"]`), chromium.Visible(".live.on"))
+	b.Clean("the board")
+}
+
+// A page outlives an answer that is not the relay's, such as a proxy's while the relay is away: it stays as it
+// is, says that it is not up to date, and catches up later.
+func TestAPageOutlivesAnAbsentRelay(t *testing.T) {
+	t.Parallel()
+	r := startRelay(t)
+	f := before(t, r)
+	r.send("pull_request", opened(1, 5, "The first", "alice", "one"))
+	b := chromium.Open(t, f.URL)
+	b.Run(b.Go("/"), chromium.Visible(".live.on"))
+	f.set(true)
+	r.send("pull_request", opened(2, 1, "The second", "alice", "two"))
+	var text string
+	b.Run(chromium.Visible(".live.off"), chromedp.Text("body", &text, chromedp.ByQuery))
+	if !strings.Contains(text, "The first") {
+		t.Errorf("while the relay is away, the page shows %s", text)
+	}
+	f.set(false)
 	b.Run(chromium.Visible(`[id="p-acme/app-2"]`), chromium.Visible(".live.on"))
 	b.Clean("the board")
 }

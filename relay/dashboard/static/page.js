@@ -10,14 +10,17 @@
   let connected = false; // once, since the page was opened
   let shown = document.body.dataset.asOf; // the place in the log that the page shows
   let newest = shown; // the newest change that it was told of
+  let failing = false; // its last request was not answered with a page
+  let again; // the timer of the next request after that
 
   function show() {
+    const live = open && !failing;
     button.hidden = false;
     button.setAttribute("aria-pressed", String(paused));
-    button.classList.toggle("on", open && !paused);
-    button.classList.toggle("off", connected && !open && !paused);
+    button.classList.toggle("on", live && !paused);
+    button.classList.toggle("off", connected && !live && !paused);
     const held = newest === shown ? "paused" : "paused, and there is news";
-    button.querySelector(".text").textContent = paused ? held : open ? "live" : connected ? "not connected" : "connecting";
+    button.querySelector(".text").textContent = paused ? held : live ? "live" : connected ? "not connected" : "connecting";
   }
 
   // A page asks for what it shows again as of a change. The relay writes that once for all pages
@@ -36,6 +39,18 @@
     shown = e.detail.ctx.asOf;
     show();
     catchUp();
+  });
+  // An answer that says that the relay cannot answer now, or that something before the relay gave, must not
+  // take the place of what the page shows.
+  document.addEventListener("htmx:after:request", (e) => {
+    const { response, text } = e.detail.ctx;
+    if (response.status >= 500 || !text.includes('<main id="main"')) e.preventDefault();
+  });
+  document.addEventListener("htmx:finally:request", (e) => {
+    failing = e.detail.ctx.status !== "swapped";
+    show();
+    clearTimeout(again);
+    if (failing) again = setTimeout(catchUp, 5000 * (0.7 + Math.random() * 0.6));
   });
 
   // A place such as q7m2x4ka-1042 is an event of a log. A relay may have come to have another log.
