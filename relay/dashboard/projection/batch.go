@@ -238,6 +238,9 @@ func (b *batch) take(ctx context.Context, e event.Event, in parsed, at int64) (i
 	if err != nil {
 		return 0, err
 	}
+	if pull.Number == 0 && !pull.trimmed && in.PullRequest == nil {
+		return number, nil // a comment alone tells neither its head nor whether it is open
+	}
 	if pull.trimmed {
 		if in.PullRequest == nil || in.PullRequest.State != "open" {
 			return number, nil // it ended long ago, and stays unchanged

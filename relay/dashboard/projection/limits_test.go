@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/relay/dashboard/projection"
+	"touchstone/relay/event"
 	"touchstone/verdict"
 )
 
@@ -31,5 +33,24 @@ func TestTheNewestReviewsAndHeadsCount(t *testing.T) {
 	s := one(t, l.project(l.file(), "judge"))
 	if s.Verdict != verdict.Approve || s.CI != "failure" || s.Turn != verdict.TurnAuthor {
 		t.Errorf("the verdict is %q, CI %q, and the turn %q: %s", s.Verdict, s.CI, s.Turn, s.Reason)
+	}
+}
+
+// A comment on a pull request that ended before the log begins, as people write them months later, does not show
+// it as open.
+func TestACommentAloneShowsNoPullRequest(t *testing.T) {
+	t.Parallel()
+	l := newLog(t)
+	l.append(happened(0, "issue_comment", "created", 7, object{"comment": object{"body": "Thanks!"},
+		"issue": object{"number": 7, "title": "Old", "state": "closed", "pull_request": object{"merged_at": began}}}))
+	p := l.project(l.file(), "judge")
+	if list, _, err := p.Pulls(t.Context(), projection.PullQuery{State: "all", Limit: 10}); err != nil || len(list) != 0 {
+		t.Errorf("the board shows %+v, %v", list, err)
+	}
+	l.append(opened(7, "aaa"))
+	p.Await(t.Context())
+	d, known, err := p.Pull(t.Context(), event.Filter{}, "acme/app", 7)
+	if err != nil || !known || d.Author != "alice" || len(d.Events) != 2 {
+		t.Errorf("once more is known, %+v, %v, %v", d, known, err)
 	}
 }
