@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -145,9 +146,13 @@ func fractions(node ast.Node, to reflect.Value) (all mistakes) {
 	switch node := node.(type) {
 	case *ast.AnchorNode:
 		return fractions(node.Value, to)
+	case *ast.TagNode:
+		return fractions(node.Value, to)
 	case *ast.FloatNode:
-		if to.CanInt() && node.Value != math.Trunc(node.Value) {
-			return mistakes{mistake(node.GetToken(), named(node.GetToken(), "it takes a whole number"))}
+		return whole(node.GetToken(), node.Value, to)
+	case *ast.StringNode: // the library reads numbers in quotes, too
+		if number, err := strconv.ParseFloat(node.Value, 64); err == nil {
+			return whole(node.GetToken(), number, to)
 		}
 	case *ast.MappingNode:
 		if to.Kind() != reflect.Struct || readsItself(to.Type()) {
@@ -161,6 +166,14 @@ func fractions(node ast.Node, to reflect.Value) (all mistakes) {
 		}
 	}
 	return all
+}
+
+// whole returns the mistake of a fraction where a whole number is taken.
+func whole(at *token.Token, number float64, to reflect.Value) mistakes {
+	if !to.CanInt() || number == math.Trunc(number) {
+		return nil
+	}
+	return mistakes{mistake(at, named(at, "it takes a whole number"))}
 }
 
 // readsItself reports whether a type has a method that reads its settings.

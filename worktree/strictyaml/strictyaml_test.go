@@ -114,6 +114,14 @@ func TestNoFractionIsCutOff(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "boards: it takes a whole number") {
 		t.Errorf("beside another mistake: %v", err)
 	}
+	for _, text := range []string{`boards: "0.5"`, "boards: !!float 0.5", "boards: 0x1p-1"} {
+		if err := strictyaml.Decode([]byte(text), &s); err == nil || !strings.Contains(err.Error(), "it takes a whole number") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if err := strictyaml.Decode([]byte("boards: \"12\"\nname: \"0.5\"\n"), &s); err != nil || s.Boards != 12 || s.Name != "0.5" {
+		t.Errorf("in quotes: %+v, %v", s, err)
+	}
 	if err := strictyaml.Decode([]byte("boards: 1e1\nlamp: {watts: 60.0}\n"), &s); err != nil || s.Boards != 10 || s.Lamp.Watts != 60 {
 		t.Errorf("whole numbers: %+v, %v", s, err)
 	}
