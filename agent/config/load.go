@@ -154,7 +154,7 @@ func askSecret(s *Secret, key string, command []string, limit time.Duration) err
 	printed, err := program.Output()
 	var failed *exec.ExitError
 	switch {
-	case err != nil && ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return fmt.Errorf("%s, which is %q, has not ended within %s; if it waits for an answer of yours, such as a password, use one that "+
 			"does not, or set GITHUB_TOKEN or github.token_file", key, strings.Join(command, " "), limit)
 	case errors.As(err, &failed):

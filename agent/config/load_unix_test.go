@@ -4,6 +4,7 @@ package config
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +20,21 @@ func TestAPipeIsNotWaitedFor(t *testing.T) {
 	}
 	if _, err := Load(path, environment(t.TempDir())); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestATokenCommandMayLeaveAProgramBehind checks that a command has ended in time although a program that it started,
+// such as one that keeps a password in memory, keeps its output open until the limit has passed.
+func TestATokenCommandMayLeaveAProgramBehind(t *testing.T) {
+	var token Secret
+	command := []string{"/bin/sh", "-c", "tail -f /dev/null 3<&0 & echo secret $!"}
+	err := askSecret(&token, "github.token_command", command, 500*time.Millisecond)
+	printed, child, _ := strings.Cut(string(token), " ")
+	if err != nil || printed != "secret" {
+		t.Errorf("it printed %q, error %v", printed, err)
+	}
+	if pid, err := strconv.Atoi(child); err == nil {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
