@@ -36,13 +36,17 @@ func (p *indentation) beginning(at int) (Block, bool) {
 	return p.begins(indent(p.lines[at]), p.statement(at))
 }
 
+// maxAround bounds the lines above a line that are searched for what encloses it. Searching all of them for each line
+// of a long list could take minutes.
+const maxAround = 1000
+
 // Around returns the name of what encloses a line, which counts from 0: the function, else the type, the
-// heading of a document, or the section of a configuration. It searches the less indented lines above, and
-// returns "" if none of them names anything.
+// heading of a document, or the section of a configuration. It searches the less indented ones of the maxAround lines
+// above, and returns "" if none of them names anything.
 func Around(name string, lines []string, at int) string {
 	switch {
 	case strings.HasSuffix(name, ".md"), strings.HasSuffix(name, ".mdx"):
-		for i := at; i >= 0; i-- {
+		for i := at; i >= max(0, at-maxAround); i-- {
 			if m := heading.FindStringSubmatch(lines[i]); m != nil {
 				return m[1]
 			}
@@ -56,7 +60,7 @@ func Around(name string, lines []string, at int) string {
 	inner := ""
 	p := reading(name, lines)
 	depth := indent(lines[at])
-	for i := at - 1; i >= 0 && depth > 0; i-- {
+	for i := at - 1; i >= max(0, at-maxAround) && depth > 0; i-- {
 		in := indent(lines[i])
 		if in >= depth || strings.TrimSpace(lines[i]) == "" {
 			continue

@@ -158,3 +158,14 @@ func TestStringsWithoutEndTakeNoMinutes(t *testing.T) {
 		t.Fatal("the file is still read")
 	}
 }
+
+// TestWhatEnclosesALineIsSearchedForNearby checks that the search does not go to the beginning of a long list.
+func TestWhatEnclosesALineIsSearchedForNearby(t *testing.T) {
+	t.Parallel()
+	for name, texts := range map[string][2]string{"a.py": {"class Shop:\n", "    item,\n"}, "a.md": {"# Shop\n", "- item\n"}} {
+		lines := strings.Split(texts[0]+strings.Repeat(texts[1], 2*maxAround), "\n")
+		if near, far := Around(name, lines, maxAround), Around(name, lines, maxAround+1); near != "Shop" || far != "" {
+			t.Errorf("lines of %s are in %q and %q", name, near, far)
+		}
+	}
+}
