@@ -391,8 +391,8 @@ func own(changed map[int]string, b outline.Block, all []outline.Block) bool {
 // comment matches a line that is only a comment, in most languages.
 var comment = lazyregexp.New(`^\s*(?://|#|/?\*|--|<!--|"""|''')`)
 
-// maxPairs bounds the pairs of definitions of one file that are compared, which takes about a second.
-const maxPairs = 1 << 21
+// maxCompared bounds the words in the pairs of definitions of one file that are compared, which takes seconds.
+const maxCompared = 1 << 27
 
 // pairRenamed combines a removed and an added definition with nearly the same text into a renamed one. It
 // clears the kind of the other entry.
@@ -415,7 +415,7 @@ func pairRenamed(names []Name, s worktree.Sides) {
 			}
 		}
 	}
-	left := maxPairs
+	left := maxCompared
 	for i, gone := range names {
 		if gone.How != Removed {
 			continue
@@ -425,7 +425,7 @@ func pairRenamed(names []Name, s worktree.Sides) {
 			if came.How != Added || came.Kind != gone.Kind || came.In != gone.In && came.Name != gone.Name {
 				continue
 			}
-			if left--; left < 0 {
+			if left -= len(texts[i]) + len(texts[k]); left < 0 {
 				return
 			}
 			if alike := likeness(texts[i], texts[k]); alike > best {
