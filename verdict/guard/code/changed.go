@@ -87,32 +87,52 @@ func (x *examination) alter(p pair) {
 	x.altered = append(x.altered, one)
 }
 
+// maxRenames bounds the pairs of names that are compared to find out what is only called otherwise. What is not
+// compared counts as changed.
+const maxRenames = 2_000_000
+
 // rename removes what is only called otherwise: what is gone more than once, and always for the same other name.
 func (x *examination) rename() {
-	type name struct{ was, is string }
-	gone, instead, left := map[string]int{}, map[name]int{}, map[string]bool{}
+	gone, in, left := map[string]int{}, map[string][]altered{}, map[string]bool{}
 	for _, a := range x.altered {
 		for was, n := range a.gone {
 			gone[was] += n
-			for is, m := range a.fresh {
-				if n == m {
-					instead[name{was, is}] += n
-				}
-			}
+			in[was] = append(in[was], a)
 		}
 		for is := range a.fresh {
 			left[is] = true
 		}
 	}
-	for _, a := range x.altered {
+	compared := 0
+	always := func(was, is string) bool {
+		return !slices.ContainsFunc(in[was], func(a altered) bool {
+			compared++
+			return a.gone[was] != a.fresh[is]
+		})
+	}
+	renamed := make([]map[string]string, len(x.altered)) // from what it is called now
+	for i, a := range x.altered {
+		renamed[i] = map[string]string{}
+		names := sorted(a.fresh)
 		for _, was := range sorted(a.gone) {
-			for _, is := range sorted(a.fresh) {
-				if gone[was] > 1 && !left[was] && a.gone[was] == a.fresh[is] && instead[name{was, is}] == gone[was] {
-					delete(a.gone, was)
-					delete(a.fresh, is)
+			if gone[was] < 2 || left[was] {
+				continue
+			}
+			for _, is := range names {
+				if compared++; compared > maxRenames {
+					break
+				}
+				if renamed[i][is] == "" && a.gone[was] == a.fresh[is] && always(was, is) {
+					renamed[i][is] = was
 					break
 				}
 			}
+		}
+	}
+	for i, a := range x.altered { // only now, because all of them are compared as they were
+		for is, was := range renamed[i] {
+			delete(a.gone, was)
+			delete(a.fresh, is)
 		}
 	}
 }
@@ -121,9 +141,10 @@ func (x *examination) rename() {
 // all of them.
 func (x *examination) changes() {
 	x.rename()
+	named := x.namedLines()
 	var places []change.Place
 	for _, a := range x.altered {
-		if len(a.gone) == 0 && !a.asserts && !a.narrows() || slices.ContainsFunc(x.findings, a.has) {
+		if len(a.gone) == 0 && !a.asserts && !a.narrows() || a.isIn(named) {
 			continue
 		}
 		b, s := a.before.side, a.after.side
@@ -171,19 +192,39 @@ func (s *side) inCondition(i int) bool {
 	return false
 }
 
-// has reports whether a finding is about a part of a test file.
-func (a altered) has(f change.Finding) bool {
-	u := a.after
-	if f.After == "" && f.Before != "" {
-		u = a.before
-	}
-	return f.Path == u.side.path && u.covers(f.Line)
+// lines are the lines of a file that findings name: at the base if what they name is gone, otherwise at the head.
+type lines struct {
+	path string
+	base bool
 }
 
-// covers reports whether a line belongs to a unit.
-func (u *unit) covers(line int) bool {
+// namedLines are the lines of all findings, sorted.
+func (x *examination) namedLines() map[lines][]int {
+	all := map[lines][]int{}
+	for _, f := range x.findings {
+		of := lines{f.Path, f.After == "" && f.Before != ""}
+		all[of] = append(all[of], f.Line)
+	}
+	for _, list := range all {
+		slices.Sort(list)
+	}
+	return all
+}
+
+// isIn reports whether a finding is about a part of a test file.
+func (a altered) isIn(named map[lines][]int) bool {
+	path := func(u *unit, base bool) lines { return lines{u.side.path, base} }
+	return a.after.hasOneOf(named[path(a.after, false)]) || a.before.hasOneOf(named[path(a.before, true)])
+}
+
+// hasOneOf reports whether one of some sorted lines belongs to a unit.
+func (u *unit) hasOneOf(list []int) bool {
 	last := len(u.side.tokens) - 1
-	return last >= 0 && line >= u.side.line(min(u.from, last)) && line <= u.side.line(min(max(u.to-1, 0), last))
+	if last < 0 {
+		return false
+	}
+	i, _ := slices.BinarySearch(list, u.side.line(min(u.from, last)))
+	return i < len(list) && list[i] <= u.side.line(min(max(u.to-1, 0), last))
 }
 
 func sorted(says map[string]int) []string { return slices.Sorted(maps.Keys(says)) }

@@ -210,12 +210,13 @@ const maxText = 300
 
 // lineText is a line without the space around it, cut to maxText bytes.
 func (s *side) lineText(line int) string {
-	rest := s.text
-	for ; line > 1 && rest != ""; line-- {
-		_, rest, _ = strings.Cut(rest, "\n")
+	at := max(line, 1) - 1
+	if at >= len(s.starts) {
+		return ""
 	}
-	rest, _, _ = strings.Cut(rest, "\n")
-	return strings.ToValidUTF8(strings.TrimSpace(rest[:min(len(rest), maxText)]), "")
+	rest := s.text[s.starts[at]:]
+	rest, _, _ = strings.Cut(rest[:min(len(rest), maxText)], "\n")
+	return strings.ToValidUTF8(strings.TrimSpace(rest), "")
 }
 
 // generated reports whether the first lines of a file say that a program wrote it. A Go file, known by its
