@@ -27,6 +27,8 @@ func TestALargeChangeIsExaminedInTime(t *testing.T) {
 	for name, tt := range map[string]struct{ path, before, after string }{
 		"many other names in a test": {"tests/a_test.cc", cpp(counted(6000, "  EXPECT_EQ(f(%[1]d), was%[1]d + was%[1]d);\n")),
 			cpp(counted(6000, "  EXPECT_EQ(f(%[1]d), is%[1]d + is%[1]d);\n"))},
+		"many tests are gone": {"tests/a_test.cc", counted(40_000, "TEST(A, Was%[1]d) {\n  EXPECT_EQ(f(%[1]d), 1);\n}\n"),
+			counted(40_000, "TEST(A, Is%[1]d) {\n  EXPECT_TRUE(g(%[1]d), 2);\n}\n")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats

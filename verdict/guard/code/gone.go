@@ -38,6 +38,10 @@ func (x *examination) compareTests() {
 	x.compareNames()
 }
 
+// maxJudged bounds the tests without a partner that are looked for elsewhere in a change: each of them is compared with all
+// others. The rest are held: one that must not go could be hidden behind them.
+const maxJudged = 1000
+
 // deleted is the rule of tests that are gone.
 const deleted = "test/deleted"
 
@@ -60,8 +64,12 @@ func (x *examination) lost(b *unit) {
 		x.say(tier, change.Test, rule, "The test "+b.name+" "+why, b.side, nil, b.line(), 0)
 	}
 	now := b.side.other
+	x.judged++
 	switch {
-	case x.passed(b), x.subject.goneWith(b):
+	case x.passed(b):
+	case x.judged > maxJudged:
+		say(change.Hold, deleted, "is gone, beside more than a thousand others.")
+	case x.subject.goneWith(b):
 	case x.idle(b) != nil:
 		say(x.idle(b).idleness(b), "test/not-run", "is still written, and no runner takes it for a test any more.")
 	case b.side.left != nil && slices.ContainsFunc(b.side.left.units, func(u *unit) bool { return u.digest == b.digest }):

@@ -323,14 +323,29 @@ func worse(had, has []mark, m mark) change.Tier {
 // alternates reports whether a new test with the same name is in the same file: it may run where this one
 // does not.
 func (x *examination) alternates(u *unit) bool {
-	return slices.ContainsFunc(u.side.having(test), func(o *unit) bool { return o != u && o.path() == u.path() && x.pairs.of[o] == nil })
+	key := func(u *unit) string { return u.side.path + "\x00" + u.path() }
+	if x.fresh == nil {
+		x.fresh = map[string]bool{}
+		for _, a := range x.pairs.after {
+			if a.role == test && x.pairs.of[a] == nil {
+				x.fresh[key(a)] = true
+			}
+		}
+	}
+	return x.fresh[key(u)]
 }
 
 // skipsOn reports whether a file has tests that are skipped on a condition.
 func (s *side) skipsOn(cond string) bool {
-	return cond != "" && slices.ContainsFunc(s.having(test), func(u *unit) bool {
-		return slices.ContainsFunc(u.marks, func(m mark) bool { return m.effect == skips && m.cond == cond })
-	})
+	if s.skipped == nil {
+		s.skipped = map[string]bool{}
+		for _, u := range s.having(test) {
+			for _, m := range u.marks {
+				s.skipped[m.cond] = s.skipped[m.cond] || m.effect == skips
+			}
+		}
+	}
+	return cond != "" && s.skipped[cond]
 }
 
 // builds reports whether a condition checks a language version, or how the test is built: code that is not in
@@ -440,10 +455,12 @@ func (x *examination) compareFocus() {
 		if a.role != test && !a.overrides() {
 			continue
 		}
-		beside := slices.ContainsFunc(a.side.units, func(u *unit) bool { return u.role == test && x.pairs.of[u] != nil })
+		beside := func() bool {
+			return slices.ContainsFunc(a.side.units, func(u *unit) bool { return u.role == test && x.pairs.of[u] != nil })
+		}
 		for _, m := range a.effective() {
 			switch {
-			case m.effect == focus && beside:
+			case m.effect == focus && beside():
 				x.say(change.Hold, change.Test, "test/focus", "The test "+a.name+" "+effects[focus], nil, a.side, 0, m.line)
 			case a.side.other == nil || m.effect != skips && m.effect != fails || !slices.Contains(a.marks, m):
 			case a.overrides() && a.parent != nil && a.side.other.defines(a.parent.name):

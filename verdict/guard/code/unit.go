@@ -89,8 +89,9 @@ type side struct {
 	// skippers are functions that skip the test that calls them, leavers functions that may end without
 	// having done anything.
 	skippers, leavers map[string]bool
-	// skipsOf and wordsOfAll are filled on first use.
+	// skipsOf, skipped and wordsOfAll are filled on first use.
 	skipsOf    map[string]int
+	skipped    map[string]bool // conditions on which a test is skipped
 	wordsOfAll map[string]bool
 	// left is the file at the head if it is there under a name that no source has.
 	left *side

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"touchstone/verdict/guard/change"
 )
@@ -44,6 +45,8 @@ func shrinks(f change.File) bool {
 type standing struct {
 	sources []change.File
 	tests   [][]byte // what is left of all tests
+	// mentioned are the words in these.
+	mentioned func() map[string]bool
 }
 
 // standingOf separates that code from the tests; it is empty for every other change.
@@ -61,6 +64,16 @@ func standingOf(files []change.File) (s standing) {
 			s.sources = append(s.sources, f)
 		}
 	}
+	tests := s.tests
+	s.mentioned = sync.OnceValue(func() map[string]bool {
+		words := map[string]bool{}
+		for _, text := range tests {
+			for _, w := range bytes.FieldsFunc(text, func(r rune) bool { return r < 128 && !isWordByte(byte(r)) }) {
+				words[string(w)] = true
+			}
+		}
+		return words
+	})
 	return s
 }
 
@@ -80,11 +93,10 @@ func (s standing) untested(b *unit) string {
 			names[name] = true
 		}
 	}
-	for _, text := range s.tests {
-		for _, w := range bytes.FieldsFunc(text, func(r rune) bool { return r < 128 && !isWordByte(byte(r)) }) {
-			delete(names, string(w))
-		}
+	if len(names) == 0 {
+		return ""
 	}
+	maps.DeleteFunc(names, func(name string, _ bool) bool { return s.mentioned()[name] })
 	in := map[string][]change.File{}
 	for _, f := range s.sources {
 		for name := range names {
