@@ -17,6 +17,7 @@ import (
 
 	"touchstone/agent/cli"
 	"touchstone/agent/engine/process"
+	"touchstone/agent/impact/golang"
 	"touchstone/agent/telemetry"
 	"touchstone/agent/version"
 	"touchstone/worktree/manual"
@@ -24,6 +25,7 @@ import (
 
 func main() {
 	process.Bootstrap()
+	golang.Bootstrap()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:])
 	stop()

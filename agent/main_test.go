@@ -20,6 +20,7 @@ import (
 	"touchstone/agent/cli"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/githubsim/simtest"
+	"touchstone/agent/impact/golang"
 )
 
 // modelBinary is the scripted model, built once for all scripts.
@@ -45,6 +46,7 @@ func (w withModel) Run() int {
 
 func TestMain(m *testing.M) {
 	process.Bootstrap()
+	golang.Bootstrap()
 	testscript.Main(withModel{m}, map[string]func(){"touchstone": main, "xdg-open": browse})
 }
 

@@ -26,6 +26,7 @@ import (
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/rest"
 	"touchstone/agent/githubsim/simtest"
+	"touchstone/agent/impact/golang"
 	"touchstone/agent/worker"
 	"touchstone/relay/dashboard/chromium"
 	"touchstone/relay/event"
@@ -56,6 +57,7 @@ var modelBinary string
 
 func TestMain(m *testing.M) {
 	process.Bootstrap()
+	golang.Bootstrap()
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "touchstone-e2e-")
 		if err != nil {

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"touchstone/agent/impact/golang"
 )
 
 func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
@@ -41,6 +44,33 @@ func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
 				t.Errorf("listed\n%s", got)
 			}
 		})
+	}
+}
+
+// TestASheetIsMadeWithoutTypesIfTheyTakeTooLong changes a file whose types go/types needs hours to determine.
+func TestASheetIsMadeWithoutTypesIfTheyTakeTooLong(t *testing.T) {
+	var chain strings.Builder
+	chain.WriteString("package z\n\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&chain, "type T%d [1]T%d\n", i, i+1)
+	}
+	tree := changing(t, map[string]string{"go.mod": module, "z/a.go": "package z\n\ntype Store struct{}\n\nfunc (s Store) FetchAll() {}\n",
+		"z/b.go": "package z\n\nfunc use(s Store) {\n\ts.FetchAll()\n}\n"},
+		map[string]string{"z/a.go": "package z\n\ntype Store struct{}\n\nfunc (s Store) FetchAll(n int) {}\n", "z/c.go": chain.String()})
+	diff, err := tree.Diff(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Make(t.Context(), Source{Diff: diff, Files: tree, Bounds: golang.Bounds{Time: 300 * time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "Types in Go files are unknown, so what they use is told by names alone: determining them took longer than 300ms."
+	if !slices.Contains(s.Unseen, want) {
+		t.Errorf("it says %q", s.Unseen)
+	}
+	if got := strings.Join(listed(s), "\n"); !strings.Contains(got, "Store.FetchAll: z/b.go:4 calls") {
+		t.Errorf("listed\n%s", got)
 	}
 }
 

@@ -23,8 +23,8 @@ const (
 	maxTouches = 8
 )
 
-// program returns the repository's Go files, to be read for their types.
-func (x index) program(contents *worktree.Contents) *golang.Program {
+// program adds the repository's Go files to a program, to be read for their types.
+func (x index) program(p *golang.Program, contents *worktree.Contents) {
 	blobs := map[string]string{}
 	paths := make([]string, 0, 64)
 	for _, entries := range [][]worktree.Entry{x.entries, x.typed} {
@@ -35,7 +35,7 @@ func (x index) program(contents *worktree.Contents) *golang.Program {
 			}
 		}
 	}
-	p := golang.New(paths)
+	p.Files(paths)
 	p.Read = func(paths []string, take func(string, []byte)) error {
 		names := make([]string, len(paths))
 		for i, name := range paths {
@@ -43,7 +43,6 @@ func (x index) program(contents *worktree.Contents) *golang.Program {
 		}
 		return contents.Blobs(names, maxFile, func(i int, content []byte) { take(paths[i], content) })
 	}
-	return p
 }
 
 // fields adds the fields that changed lines read or write to the names. Go's types distinguish its fields
@@ -80,7 +79,7 @@ func (f *finder) fields(ctx context.Context) error {
 	}
 	before := map[string][]golang.Ref{}
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
-		refs, err := f.program.Text(dir, dirs[dir])
+		refs, err := f.program.Text(ctx, dir, dirs[dir])
 		if err != nil {
 			return err
 		}

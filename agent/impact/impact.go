@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 
+	"touchstone/agent/impact/golang"
 	"touchstone/verdict"
 	"touchstone/worktree"
 	"touchstone/worktree/diff"
@@ -29,6 +30,8 @@ type Source struct {
 	Files Files
 	// Index is the path at which information about files is stored for the next sheet; empty stores nothing.
 	Index string
+	// Bounds are what determining the types in Go files may take.
+	Bounds golang.Bounds
 }
 
 // Sheet says who uses what a change touches.
@@ -175,6 +178,12 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 		c.names = c.names[:maxNames]
 	}
 	sheet.Unseen = append(sheet.Unseen, c.unfollowed()...)
+	program := golang.New()
+	program.Bounds = s.Bounds
+	defer program.Close()
+	if len(c.golang) > 0 {
+		program.Start(ctx) // while the index is read
+	}
 	x, left, err := readIndex(ctx, s.Files, contents, s.Diff.Head, s.Index, c.added)
 	if err != nil {
 		return Sheet{}, err
@@ -186,7 +195,8 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s of the repository with more than %d KiB: not searched.",
 			verdict.Amount(x.long, "file", "files"), maxFile>>10))
 	}
-	f := finder{program: x.program(contents), change: c, index: x, contents: contents, kinds: map[string]string{}}
+	x.program(program, contents)
+	f := finder{program: program, change: c, index: x, contents: contents, kinds: map[string]string{}}
 	sheet.Imports = c.imports
 	if err = f.fields(ctx); err != nil {
 		return sheet, err
@@ -208,7 +218,13 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 		f.unseen = append(f.unseen, fmt.Sprintf("%s of Go: not read for their types, for their number or size.",
 			verdict.Amount(passed, "file", "files")))
 	}
+	if why := f.program.Untyped(); why != "" {
+		f.unseen = append(f.unseen, "Types in Go files are unknown, so what they use is told by names alone: determining them "+why+".")
+	}
 	sheet.Unseen = append(sheet.Unseen, f.unseen...)
+	if err == nil {
+		err = ctx.Err()
+	}
 	return sheet, err
 }
 

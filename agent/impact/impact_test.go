@@ -9,9 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/agent/impact/golang"
 	"touchstone/agent/outline"
 	"touchstone/worktree"
 )
+
+func TestMain(m *testing.M) {
+	golang.Bootstrap()
+	os.Exit(m.Run())
+}
 
 // repository is a real one, with a commit on main and one on topic.
 type repository struct {

@@ -24,10 +24,12 @@ import (
 
 	"touchstone/agent/e2e/hostile"
 	"touchstone/agent/engine/process"
+	"touchstone/agent/impact/golang"
 )
 
 func main() {
 	process.Bootstrap()
+	golang.Bootstrap()
 	clones := flag.String("clones", "", "directory that holds clones with real changes, as OWNER/NAME or OWNER+NAME/repo")
 	list := flag.Bool("persuaded", false, "name the cases that talked the model round")
 	only := flag.String("only", "", "take only the cases whose names contain this")

@@ -16,10 +16,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/engine/process"
+	"touchstone/agent/impact/golang"
 )
 
 func main() {
 	process.Bootstrap()
+	golang.Bootstrap()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := new(options).command().ExecuteContext(ctx)
 	stop()

@@ -3,16 +3,18 @@
 // go/types: it loads and runs no build tool, no other module, nothing of the standard library and nothing of
 // the commit. Expressions that depend on those have no type, so each answer is either certain or missing.
 //
+// A few lines of Go can make go/types use any amount of time and memory, and nothing can interrupt it. So it runs in a
+// child of this program, which is killed when it exceeds its bounds; see Bootstrap.
+//
 // It stores nothing.
 package golang
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"go/ast"
+	"fmt"
 	"go/parser"
 	"go/token"
-	"go/types"
 	"maps"
 	"path"
 	"slices"
@@ -22,34 +24,62 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// Program is the part of a commit that was read.
+// Program is the part of a commit that was read. Close it after use.
 type Program struct {
 	// Read reads files of the commit by path and passes each text to take, which must not keep it; the text
 	// is nil for a file that is too large.
 	Read func(paths []string, take func(path string, text []byte)) error
+	// Bounds are what checking the types may take.
+	Bounds Bounds
 
+	layout
+	known   bool              // modules were read
+	mods    []string          // the go.mod files
+	texts   map[string][]byte // the files that were read
+	left    int               // the number of bytes that may still be read
+	checked map[string]bool   // files whose refs are known
+	refs    map[string][]Ref
+	passed  int             // files that were not read because there were too many
+	news    question        // what was read since the last question
+	told    map[string]bool // the directories in earlier news
+	typed   map[named]methods
+	checker *checker // if types are checked in this process
+	child   *child   // if not, and once it was started
+	untyped string   // why types are unknown
+}
+
+// layout is where the packages of a commit are.
+type layout struct {
 	dirs    map[string][]string // the Go files that the tools would use, by directory
 	modules map[string]string   // module paths, by directory
-	known   bool                // modules were read
-	mods    []string            // the go.mod files
-	texts   map[string][]byte   // the files that were read
-	left    int                 // the number of bytes that may still be read
-	set     *token.FileSet
-	decls   map[string]*types.Package // by directory, without function bodies
-	checked map[string]bool           // files whose refs are known
-	refs    map[string][]Ref
-	passed  int // files that were not read because there were too many
 }
+
+func newLayout() layout { return layout{map[string][]string{}, map[string]string{}} }
+
+// named is a type by its directory and name, methods are its methods.
+type (
+	named   struct{ dir, name string }
+	methods struct {
+		names       []string
+		isInterface bool
+	}
+)
 
 // most bounds how much is read for one program, in bytes.
 const most = 4 << 20
 
-// New returns a program of a commit's files; set Read before use.
-func New(paths []string) *Program {
-	p := &Program{
-		dirs: map[string][]string{}, modules: map[string]string{}, texts: map[string][]byte{}, left: most, set: token.NewFileSet(),
-		decls: map[string]*types.Package{}, checked: map[string]bool{}, refs: map[string][]Ref{},
-	}
+// New returns a program without files; set Read before use.
+func New() *Program {
+	return &Program{layout: newLayout(), texts: map[string][]byte{}, left: most, checked: map[string]bool{}, refs: map[string][]Ref{},
+		news: noNews(), told: map[string]bool{}, typed: map[named]methods{}, checker: newChecker()}
+}
+
+func noNews() question {
+	return question{Modules: map[string]string{}, Dirs: map[string][]string{}, Texts: map[string][]byte{}}
+}
+
+// Files adds files of the commit.
+func (p *Program) Files(paths []string) {
 	for _, name := range paths {
 		switch dir, file := path.Split(name); {
 		case file == "go.mod":
@@ -58,8 +88,56 @@ func New(paths []string) *Program {
 			p.dirs[path.Clean(dir)] = append(p.dirs[path.Clean(dir)], name)
 		}
 	}
-	return p
 }
+
+// Start starts the child that checks types, which takes some 20 ms. Check does so if it was not called; called earlier,
+// it saves that time. The child is killed when ctx ends.
+func (p *Program) Start(ctx context.Context) {
+	if !bootstrapped || p.child != nil || p.untyped != "" {
+		return
+	}
+	bounds := Bounds{cmp.Or(p.Bounds.Time, maxTime), cmp.Or(p.Bounds.Memory, maxMemory)}
+	var err error
+	if p.child, err = start(ctx, bounds); err != nil {
+		p.untyped = fmt.Sprintf("failed (%v)", err)
+	}
+}
+
+// Close ends the child.
+func (p *Program) Close() {
+	if p.child != nil {
+		p.child.end()
+		p.child, p.untyped = nil, "is over"
+	}
+}
+
+// ask returns the answer to a question. It is empty if types are unknown; then everything that was told before is
+// forgotten, so that a sheet has no types of some files alone.
+func (p *Program) ask(q question) answer {
+	if p.untyped != "" || bootstrapped && p.child == nil {
+		return answer{}
+	}
+	q.Modules, q.Dirs, q.Texts = p.news.Modules, p.news.Dirs, p.news.Texts
+	if p.news = noNews(); len(q.Texts) > 0 {
+		clear(p.typed)
+	}
+	if !bootstrapped {
+		return p.checker.answer(q)
+	}
+	a, err := p.child.ask(q)
+	if err != nil {
+		p.untyped = p.child.end()
+		p.child = nil
+		clear(p.refs)
+		clear(p.typed)
+		return answer{}
+	}
+	return a
+}
+
+// Untyped returns why types are unknown, as what became of determining them, such as "took longer than 20s"; empty if they
+// are known.
+func (p *Program) Untyped() string { return p.untyped }
 
 // Passed returns how many files were skipped because there were too many.
 func (p *Program) Passed() int { return p.passed }
@@ -71,7 +149,7 @@ func (p *Program) Modules() int { return len(p.modules) }
 // maxModules bounds the distinguished modules of one repository.
 const maxModules = 200
 
-// Check resolves the names in some files.
+// Check resolves the names in some files. Types that cannot be determined within the bounds are no error; see Untyped.
 func (p *Program) Check(ctx context.Context, paths []string) error {
 	byDir := map[string][]string{}
 	for _, name := range paths {
@@ -84,11 +162,8 @@ func (p *Program) Check(ctx context.Context, paths []string) error {
 		return err
 	}
 	for dir, names := range byDir {
-		texts := map[string][]byte{}
-		for _, name := range names {
-			texts[name] = p.texts[name]
-		}
-		maps.Copy(p.refs, p.check(dir, texts))
+		p.Start(ctx)
+		maps.Copy(p.refs, p.ask(question{Dir: dir, Files: names}).unpack())
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -97,11 +172,24 @@ func (p *Program) Check(ctx context.Context, paths []string) error {
 }
 
 // Text resolves the names in other versions of some files of one directory.
-func (p *Program) Text(dir string, texts map[string][]byte) (map[string][]Ref, error) {
+func (p *Program) Text(ctx context.Context, dir string, texts map[string][]byte) (map[string][]Ref, error) {
 	if err := p.load(map[string][]string{dir: nil}); err != nil {
 		return nil, err
 	}
-	return p.check(dir, texts), nil
+	p.Start(ctx)
+	return p.ask(question{Dir: dir, Others: texts}).unpack(), ctx.Err()
+}
+
+// Methods returns the method names of a type, in the loaded package of a directory; asked says that the type
+// is an interface.
+func (p *Program) Methods(dir, name string) (names []string, asked bool) {
+	t, known := p.typed[named{dir, name}]
+	if !known && name != "" {
+		a := p.ask(question{Dir: dir, Type: name})
+		t = methods{a.Methods, a.IsInterface}
+		p.typed[named{dir, name}] = t
+	}
+	return t.names, t.isInterface
 }
 
 // Refs returns the references found in a file; ok is false if the file was not checked.
@@ -110,13 +198,16 @@ func (p *Program) Refs(name string) (refs []Ref, ok bool) {
 	return refs, ok
 }
 
+// Source returns the text of a file that was read; nil for other files.
+func (p *Program) Source(name string) []byte { return p.texts[name] }
+
 // load reads the packages in some directories and those that they import, within the limit.
 func (p *Program) load(byDir map[string][]string) error {
 	if !p.known {
 		p.known = true
 		err := p.Read(p.mods[:min(len(p.mods), maxModules)], func(name string, text []byte) {
 			if declared := modfile.ModulePath(text); module.CheckImportPath(declared) == nil {
-				p.modules[path.Dir(name)] = declared
+				p.modules[path.Dir(name)], p.news.Modules[path.Dir(name)] = declared, declared
 			}
 		})
 		if err != nil {
@@ -129,6 +220,9 @@ func (p *Program) load(byDir map[string][]string) error {
 		var wanted []string
 		for _, dir := range next {
 			seen[dir] = true
+			if !p.told[dir] {
+				p.told[dir], p.news.Dirs[dir] = true, p.dirs[dir]
+			}
 			for _, name := range p.dirs[dir] {
 				if _, read := p.texts[name]; !read && (!strings.HasSuffix(name, "_test.go") || slices.Contains(byDir[dir], name)) {
 					wanted = append(wanted, name)
@@ -143,6 +237,7 @@ func (p *Program) load(byDir map[string][]string) error {
 				return
 			}
 			p.texts[name] = slices.Clone(text)
+			p.news.Texts[name] = p.texts[name]
 		})
 		if err != nil {
 			return err
@@ -181,143 +276,13 @@ func (p *Program) imports(text []byte) (dirs []string) {
 }
 
 // dir returns the directory of an imported package, if it is in this repository.
-func (p *Program) dir(imported string) (string, bool) {
-	for root, module := range p.modules {
+func (l layout) dir(imported string) (string, bool) {
+	for root, module := range l.modules {
 		if rest, ok := strings.CutPrefix(imported, module); ok && (rest == "" || rest[0] == '/') {
-			if dir := path.Join(root, rest); p.dirs[dir] != nil {
+			if dir := path.Join(root, rest); l.dirs[dir] != nil {
 				return dir, true
 			}
 		}
 	}
 	return "", false
-}
-
-// Import returns a package of the repository with its declarations, and only the name of any other package.
-// It is the types.Importer of the checked files.
-func (p *Program) Import(imported string) (*types.Package, error) {
-	dir, ok := p.dir(imported)
-	if !ok {
-		return nothing(imported), nil
-	}
-	return p.declared(dir, imported), nil
-}
-
-// declared returns a package of the repository with its declarations.
-func (p *Program) declared(dir, imported string) *types.Package {
-	if pkg := p.decls[dir]; pkg != nil {
-		return pkg
-	}
-	p.decls[dir] = nothing(imported) // for import cycles, which do not compile
-	var files []*ast.File
-	for _, name := range p.dirs[dir] {
-		if text := p.texts[name]; text != nil && !strings.HasSuffix(name, "_test.go") {
-			files = append(files, p.parse(name, bodiless(text)))
-		}
-	}
-	pkg := p.typed(imported, files, nil)
-	p.decls[dir] = pkg
-	return pkg
-}
-
-// Methods returns the method names of a type, in the loaded package of a directory; asked says that the type
-// is an interface.
-func (p *Program) Methods(dir, name string) (names []string, asked bool) {
-	object := p.declared(dir, dir).Scope().Lookup(name)
-	if object == nil {
-		return nil, false
-	}
-	t := object.Type()
-	if asked = types.IsInterface(t); !asked {
-		t = types.NewPointer(t)
-	}
-	for m := range types.NewMethodSet(t).Methods() {
-		names = append(names, m.Obj().Name())
-	}
-	return names, asked
-}
-
-// Source returns the text of a file that was read; nil for other files.
-func (p *Program) Source(name string) []byte { return p.texts[name] }
-
-func nothing(imported string) *types.Package {
-	name := path.Base(imported)
-	if version := strings.TrimLeft(name, "v0123456789"); version == "" && strings.Contains(imported, "/") {
-		name = path.Base(path.Dir(imported))
-	}
-	pkg := types.NewPackage(imported, strings.TrimPrefix(name, "go-"))
-	pkg.MarkComplete()
-	return pkg
-}
-
-// parse parses a file; parts that do not parse are missing in the result.
-func (p *Program) parse(name string, text []byte) *ast.File {
-	file, _ := parser.ParseFile(p.set, name, text, parser.SkipObjectResolution)
-	return file
-}
-
-// bodiless removes the function bodies from a file and keeps the number of lines. It relies on gofmt's
-// layout; functions in another layout stay.
-func bodiless(text []byte) []byte {
-	out := make([]byte, 0, len(text)/2)
-	within := false
-	for line := range bytes.Lines(text) {
-		switch {
-		case within && line[0] == '}':
-			within = false
-			out = append(out, line...)
-		case within:
-			out = append(out, '\n')
-		default:
-			within = bytes.HasPrefix(line, []byte("func ")) && bytes.HasSuffix(bytes.TrimRight(line, " \t\r\n"), []byte("{"))
-			out = append(out, line...)
-		}
-	}
-	return out
-}
-
-// check checks the package in a directory with these texts of its files, bodies included, and resolves their
-// names.
-func (p *Program) check(dir string, texts map[string][]byte) map[string][]Ref {
-	all := map[string][]Ref{}
-	packages := map[string][]*ast.File{}
-	for _, name := range p.dirs[dir] {
-		text, wanted := texts[name]
-		switch {
-		case wanted && text == nil:
-			continue
-		case !wanted:
-			if text = bodiless(p.texts[name]); len(text) == 0 {
-				continue
-			}
-		}
-		if file := p.parse(name, text); file != nil && file.Name != nil {
-			packages[file.Name.Name] = append(packages[file.Name.Name], file)
-		}
-	}
-	for name, files := range packages {
-		info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-		p.typed(dir+"."+name, files, info)
-		for _, file := range files {
-			path := p.position(file.Package).Filename
-			if _, wanted := texts[path]; wanted {
-				all[path] = p.read(file, info)
-			}
-		}
-	}
-	return all
-}
-
-// typed checks files as one package, even if they have errors.
-func (p *Program) typed(name string, files []*ast.File, info *types.Info) (pkg *types.Package) {
-	config := types.Config{Importer: p, Error: func(error) {}, DisableUnusedImportCheck: true, FakeImportC: true,
-		IgnoreFuncBodies: info == nil}
-	pkg = types.NewPackage(name, "")
-	defer func() {
-		if trouble := recover(); trouble != nil { // the files confused the type checker
-			pkg = nothing(name)
-		}
-	}()
-	_ = types.NewChecker(&config, p.set, pkg, info).Files(files)
-	pkg.MarkComplete()
-	return pkg
 }

@@ -10,7 +10,8 @@ import (
 
 // program is one of files in memory.
 func program(files map[string]string) *Program {
-	p := New(slices.Sorted(maps.Keys(files)))
+	p := New()
+	p.Files(slices.Sorted(maps.Keys(files)))
 	p.Read = func(paths []string, take func(string, []byte)) error {
 		for _, name := range paths {
 			take(name, []byte(files[name]))
@@ -37,6 +38,7 @@ func TestNamesAreToldByTheTypesOfTheRepositorysOwnSources(t *testing.T) {
 		"cmd/main.go": "package main\n\nimport (\n\t\"example.com/acme/v2/store\"\n\t\"os\"\n)\n\nfunc main() {\n\ts := " +
 			"store.New()\n\ts.Size++\n\ts.Close()\n\ts.Other = os.Args\n}\n",
 	})
+	defer p.Close()
 	if err := p.Check(t.Context(), []string{"cmd/main.go", "store/s_test.go", "missing.go"}); err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +65,7 @@ func TestAProgramIsReadUpToItsBound(t *testing.T) {
 		"a/a.go":   "package a\n\nimport \"acme/big\"\n\ntype T struct{ N int }\n\nvar n = T{}.N + big.Size\n",
 		"big/b.go": "package big\n\nconst Size = 1\n" + strings.Repeat("// x\n", most/5)}
 	p := program(files)
+	defer p.Close()
 	if err := p.Check(t.Context(), []string{"a/a.go"}); err != nil {
 		t.Fatal(err)
 	}
@@ -79,6 +82,7 @@ func FuzzAnyFileIsChecked(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		p := program(map[string]string{"go.mod": "module acme\n", "a/a.go": text,
 			"b/b.go": "package b\n\nimport \"acme/a\"\n\nvar x = a.T{}.N\n"})
+		defer p.Close()
 		if err := p.Check(t.Context(), []string{"a/a.go", "b/b.go"}); err != nil {
 			t.Fatal(err)
 		}
@@ -93,6 +97,7 @@ func TestLineDirectivesMoveNothing(t *testing.T) {
 		"a/y.go": "package a\n\n//line a.y:100\ntype Token struct{ Kind int }\n\nfunc kind(t Token) int { return t.Kind }\n",
 		"a/a.go": "package a\n\nfunc set(t *Token) { t.Kind = 1 }\n",
 	})
+	defer p.Close()
 	if err := p.Check(t.Context(), []string{"a/a.go", "a/y.go"}); err != nil {
 		t.Fatal(err)
 	}

@@ -27,11 +27,24 @@ type Ref struct {
 	Methods   []string
 }
 
+// reader collects the references in the files of a package that was checked.
+type reader struct {
+	set        *token.FileSet
+	info       *types.Info
+	interfaces map[types.Type]asked
+}
+
+// asked is the name of an interface, and its methods.
+type asked struct {
+	name    string
+	methods []string
+}
+
 // position returns the position of something in its file, whatever line directives say.
-func (p *Program) position(at token.Pos) token.Position { return p.set.PositionFor(at, false) }
+func (r reader) position(at token.Pos) token.Position { return r.set.PositionFor(at, false) }
 
 // read collects the references of a file.
-func (p *Program) read(file *ast.File, info *types.Info) []Ref {
+func (r reader) read(file *ast.File) []Ref {
 	written := map[*ast.Ident]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -67,7 +80,7 @@ func (p *Program) read(file *ast.File, info *types.Info) []Ref {
 		if !ok {
 			return true
 		}
-		if ref, ok := p.ref(name, info.Uses[name]); ok {
+		if ref, ok := r.ref(name, r.info.Uses[name]); ok {
 			ref.Written = written[name]
 			refs = append(refs, ref)
 		}
@@ -96,35 +109,46 @@ func target(e ast.Expr, written map[*ast.Ident]bool) {
 }
 
 // ref returns the meaning of a name, if it is something of this repository and not a local.
-func (p *Program) ref(name *ast.Ident, object types.Object) (Ref, bool) {
-	r := Ref{Name: name.Name, Line: p.position(name.Pos()).Line}
+func (r reader) ref(name *ast.Ident, object types.Object) (Ref, bool) {
+	ref := Ref{Name: name.Name, Line: r.position(name.Pos()).Line}
 	switch o := object.(type) {
 	case *types.Var:
-		r.Field = o.IsField()
-		if !r.Field && !global(o) {
-			return r, false
+		ref.Field = o.IsField()
+		if !ref.Field && !global(o) {
+			return ref, false
 		}
 	case *types.Func:
-		receiver := o.Signature().Recv()
-		if receiver == nil {
-			break
-		}
-		if asked, ok := receiver.Type().Underlying().(*types.Interface); ok {
-			r.Interface = types.TypeString(receiver.Type(), func(*types.Package) string { return "" })
-			for m := range asked.Methods() {
-				r.Methods = append(r.Methods, m.Name())
-			}
+		if receiver := o.Signature().Recv(); receiver != nil {
+			a := r.asked(receiver.Type())
+			ref.Interface, ref.Methods = a.name, a.methods
 		}
 	case *types.TypeName, *types.Const:
 		if !global(o) {
-			return r, false
+			return ref, false
 		}
 	default:
-		return r, false
+		return ref, false
 	}
-	at := p.position(object.Pos())
-	r.Of = Definition{at.Filename, at.Line}
-	return r, at.IsValid()
+	at := r.position(object.Pos())
+	ref.Of = Definition{at.Filename, at.Line}
+	return ref, at.IsValid()
+}
+
+// asked describes a type if it is an interface. It does so once, for all references to its methods.
+func (r reader) asked(t types.Type) asked {
+	methods, ok := t.Underlying().(*types.Interface)
+	if !ok {
+		return asked{}
+	}
+	a, known := r.interfaces[t]
+	if !known {
+		a.name = types.TypeString(t, func(*types.Package) string { return "" })
+		for m := range methods.Methods() {
+			a.methods = append(a.methods, m.Name())
+		}
+		r.interfaces[t] = a
+	}
+	return a
 }
 
 // global reports whether an object is defined at package level, and not in a function.

@@ -1,0 +1,156 @@
+package golang
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"path"
+	"strings"
+)
+
+// checker runs go/types on what was read of a commit. Nothing can interrupt go/types, and a few lines can make it use
+// any amount of time and memory: a checker runs in a child, see Bootstrap.
+type checker struct {
+	layout
+	texts map[string][]byte
+	set   *token.FileSet
+	decls map[string]*types.Package // by directory, without function bodies
+}
+
+func newChecker() *checker {
+	return &checker{layout: newLayout(), texts: map[string][]byte{}, set: token.NewFileSet(), decls: map[string]*types.Package{}}
+}
+
+// Import returns a package of the repository with its declarations, and only the name of any other package.
+// It is the types.Importer of the checked files.
+func (c *checker) Import(imported string) (*types.Package, error) {
+	dir, ok := c.dir(imported)
+	if !ok {
+		return nothing(imported), nil
+	}
+	return c.declared(dir, imported), nil
+}
+
+// declared returns a package of the repository with its declarations.
+func (c *checker) declared(dir, imported string) *types.Package {
+	if pkg := c.decls[dir]; pkg != nil {
+		return pkg
+	}
+	var files []*ast.File
+	for _, name := range c.dirs[dir] {
+		if text := c.texts[name]; text != nil && !strings.HasSuffix(name, "_test.go") {
+			files = append(files, c.parse(name, bodiless(text)))
+		}
+	}
+	if len(files) == 0 {
+		return nothing(imported)
+	}
+	c.decls[dir] = nothing(imported) // for import cycles, which do not compile
+	pkg := c.typed(imported, files, nil)
+	c.decls[dir] = pkg
+	return pkg
+}
+
+// nothing returns an empty package, with the name that its path suggests.
+func nothing(imported string) *types.Package {
+	name := path.Base(imported)
+	if version := strings.TrimLeft(name, "v0123456789"); version == "" && strings.Contains(imported, "/") {
+		name = path.Base(path.Dir(imported))
+	}
+	pkg := types.NewPackage(imported, strings.TrimPrefix(name, "go-"))
+	pkg.MarkComplete()
+	return pkg
+}
+
+// parse parses a file; parts that do not parse are missing in the result.
+func (c *checker) parse(name string, text []byte) *ast.File {
+	file, _ := parser.ParseFile(c.set, name, text, parser.SkipObjectResolution)
+	return file
+}
+
+// bodiless removes the function bodies from a file and keeps the number of lines. It relies on gofmt's
+// layout; functions in another layout stay.
+func bodiless(text []byte) []byte {
+	out := make([]byte, 0, len(text)/2)
+	within := false
+	for line := range bytes.Lines(text) {
+		switch {
+		case within && line[0] == '}':
+			within = false
+			out = append(out, line...)
+		case within:
+			out = append(out, '\n')
+		default:
+			within = bytes.HasPrefix(line, []byte("func ")) && bytes.HasSuffix(bytes.TrimRight(line, " \t\r\n"), []byte("{"))
+			out = append(out, line...)
+		}
+	}
+	return out
+}
+
+// methods returns the method names of a type in the package of a directory; isInterface says that the type is an
+// interface.
+func (c *checker) methods(dir, name string) (names []string, isInterface bool) {
+	object := c.declared(dir, dir).Scope().Lookup(name)
+	if object == nil {
+		return nil, false
+	}
+	t := object.Type()
+	if isInterface = types.IsInterface(t); !isInterface {
+		t = types.NewPointer(t)
+	}
+	for m := range types.NewMethodSet(t).Methods() {
+		names = append(names, m.Obj().Name())
+	}
+	return names, isInterface
+}
+
+// check checks the package in a directory with these texts of its files, bodies included, and resolves their
+// names.
+func (c *checker) check(dir string, texts map[string][]byte) map[string][]Ref {
+	all := map[string][]Ref{}
+	packages := map[string][]*ast.File{}
+	for _, name := range c.dirs[dir] {
+		text, wanted := texts[name]
+		switch {
+		case wanted && text == nil:
+			continue
+		case !wanted:
+			if text = bodiless(c.texts[name]); len(text) == 0 {
+				continue
+			}
+		}
+		if file := c.parse(name, text); file != nil && file.Name != nil {
+			packages[file.Name.Name] = append(packages[file.Name.Name], file)
+		}
+	}
+	for name, files := range packages {
+		info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+		c.typed(dir+"."+name, files, info)
+		r := reader{set: c.set, info: info, interfaces: map[types.Type]asked{}}
+		for _, file := range files {
+			path := r.position(file.Package).Filename
+			if _, wanted := texts[path]; wanted {
+				all[path] = r.read(file)
+			}
+		}
+	}
+	return all
+}
+
+// typed checks files as one package, even if they have errors.
+func (c *checker) typed(name string, files []*ast.File, info *types.Info) (pkg *types.Package) {
+	config := types.Config{Importer: c, Error: func(error) {}, DisableUnusedImportCheck: true, FakeImportC: true,
+		IgnoreFuncBodies: info == nil}
+	pkg = types.NewPackage(name, "")
+	defer func() {
+		if trouble := recover(); trouble != nil { // the files confused the type checker
+			pkg = nothing(name)
+		}
+	}()
+	_ = types.NewChecker(&config, c.set, pkg, info).Files(files)
+	pkg.MarkComplete()
+	return pkg
+}

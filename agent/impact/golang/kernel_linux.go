@@ -1,0 +1,14 @@
+package golang
+
+import (
+	"os"
+	"syscall"
+)
+
+// confine has the kernel refuse this process much more memory than it may use, since a single allocation can double it
+// between two looks; and end this process before others if the machine runs out. Without either, hold still works.
+func confine(most int64) {
+	limit := uint64(most / 2 * 3)
+	_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: limit, Max: limit})
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
+}
