@@ -39,7 +39,7 @@ func sentences(content []byte) []statement {
 		return nil
 	}
 	var out []statement
-	under := ""
+	under, lineOf := "", lineCounter(content)
 	root := markdown.Parser().Parse(text.NewReader(content))
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if n.Kind() == ast.KindHeading {
@@ -50,15 +50,30 @@ func sentences(content []byte) []statement {
 			return ast.WalkContinue, nil
 		}
 		whole := strings.ReplaceAll(string(n.Lines().Value(content)), "?", "?.") // a question keeps its mark
-		line := 1 + bytes.Count(content[:n.Lines().At(0).Start], []byte("\n"))
-		for _, s := range ending.Split(whole, -1) {
-			if plain := strings.Join(strings.Fields(strings.Trim(s, "*_` \n")), " "); plain != "" {
-				out = append(out, statement{plain, line + strings.Count(whole[:max(0, strings.Index(whole, s))], "\n"), under})
+		line, from := lineOf(n.Lines().At(0).Start), 0
+		for _, end := range append(ending.FindAllStringIndex(whole, -1), []int{len(whole), len(whole)}) {
+			if plain := strings.Join(strings.Fields(strings.Trim(whole[from:end[0]], "*_` \n")), " "); plain != "" {
+				out = append(out, statement{plain, line, under})
 			}
+			line, from = line+strings.Count(whole[from:end[1]], "\n"), end[1]
 		}
 		return ast.WalkContinue, nil
 	})
 	return out
+}
+
+// lineCounter returns a function that returns the line of a position. It counts on from the position before, as long as
+// they ascend.
+func lineCounter(content []byte) func(position int) int {
+	line, at := 1, 0
+	return func(position int) int {
+		if position < at {
+			line, at = 1, 0
+		}
+		line += bytes.Count(content[at:position], []byte("\n"))
+		at = position
+		return line
+	}
 }
 
 var (
@@ -89,6 +104,8 @@ func lostRules(f change.File, kept map[string]bool, files []change.File) []chang
 	if f.Path != f.OldPath && !isGuide(f.Path) && !isOwn(f.Path) {
 		after = nil
 	}
+	near, tools := nearTo(after), toolsGone(files)
+	shorter := f.After != nil && onlyShorter(f)
 	var found []change.Finding
 	for _, was := range sentences(f.Before) {
 		if kept[was.text] || !firm.MatchString(was.text) || strings.HasSuffix(was.text, "?") || needs.MatchString(was.text) ||
@@ -96,14 +113,14 @@ func lostRules(f change.File, kept map[string]bool, files []change.File) []chang
 			continue
 		}
 		at, tier, why := change.Place{Path: f.Name(), Line: was.line, Before: was.text}, change.Evidence, "A rule for contributors is gone."
-		if isOwn(f.Name()) || isOwn(f.OldPath) || f.After != nil && onlyShorter(f) && !toolGone(was.under, files) {
+		if isOwn(f.Name()) || isOwn(f.OldPath) || shorter && !names(was.under, tools) {
 			tier = change.Hold
 		}
-		if near := nearest(was.text, after); near.text != "" {
-			if firm.MatchString(near.text) {
+		if other := near.nearest(was.text); other.text != "" {
+			if firm.MatchString(other.text) {
 				continue
 			}
-			at.Line, at.After, tier, why = near.line, near.text, change.Evidence,
+			at.Line, at.After, tier, why = other.line, other.text, change.Evidence,
 				"A rule for contributors is put in other words, which bind less."
 		}
 		found = append(found, policy(tier, "rule", why, at))
@@ -114,13 +131,20 @@ func lostRules(f change.File, kept map[string]bool, files []change.File) []chang
 	return found
 }
 
-// toolGone reports whether a heading names a tool whose configuration is deleted, such as Behat and behat.yml.
-func toolGone(heading string, files []change.File) bool {
-	names := word.FindAllString(strings.ToLower(heading), -1)
-	return slices.ContainsFunc(files, func(f change.File) bool {
-		tool, _, _ := strings.Cut(strings.TrimLeft(strings.ToLower(path.Base(f.OldPath)), "."), ".")
-		return f.Path == "" && path.Dir(f.OldPath) == "." && slices.Contains(names, strings.TrimSuffix(tool, "rc"))
-	})
+// toolsGone are the names of the tools whose configurations at the root are deleted, such as Behat for behat.yml.
+func toolsGone(files []change.File) (all []string) {
+	for _, f := range files {
+		if f.Path == "" && path.Dir(f.OldPath) == "." {
+			tool, _, _ := strings.Cut(strings.TrimLeft(strings.ToLower(path.Base(f.OldPath)), "."), ".")
+			all = append(all, strings.TrimSuffix(tool, "rc"))
+		}
+	}
+	return all
+}
+
+// names reports whether a heading has one of these names.
+func names(heading string, all []string) bool {
+	return slices.ContainsFunc(word.FindAllString(strings.ToLower(heading), -1), func(w string) bool { return slices.Contains(all, w) })
 }
 
 // onlyShorter reports whether a document only lost lines, so that nothing replaces them.
@@ -137,20 +161,47 @@ func onlyShorter(f change.File) bool {
 	return true
 }
 
-// nearest is the sentence that shares the most words with another one, and more than half of them.
-func nearest(sentence string, list []statement) (best statement) {
-	words := word.FindAllString(strings.ToLower(sentence), -1)
-	most := len(words) / 2
-	for _, s := range list {
-		others := word.FindAllString(strings.ToLower(s.text), -1)
-		n := 0
-		for _, w := range words {
-			if slices.Contains(others, w) {
-				n++
-			}
+// maxNear bounds how often the words of sentences are compared in one document. What is left then is not near to anything.
+const maxNear = 20_000_000
+
+// sentencesNear finds sentences by their words.
+type sentencesNear struct {
+	list   []statement
+	having map[string][]int // the sentences that have a word
+	left   int              // of maxNear
+}
+
+func nearTo(list []statement) *sentencesNear {
+	s := &sentencesNear{list, map[string][]int{}, maxNear}
+	for i, one := range list {
+		words := word.FindAllString(strings.ToLower(one.text), -1)
+		slices.Sort(words)
+		for _, w := range slices.Compact(words) {
+			s.having[w] = append(s.having[w], i)
 		}
+	}
+	return s
+}
+
+// nearest is the sentence that shares the most words with another one, and more than half of them.
+func (s *sentencesNear) nearest(sentence string) (best statement) {
+	words := word.FindAllString(strings.ToLower(sentence), -1)
+	if s.left -= len(s.list); s.left < 0 {
+		return best
+	}
+	shared := make([]int, len(s.list))
+	for _, w := range words {
+		if s.left -= len(s.having[w]); s.left < 0 {
+			return best
+		}
+		for _, i := range s.having[w] {
+			shared[i]++
+		}
+	}
+	most := len(words) / 2
+	for i, n := range shared {
 		if n > most {
-			best, most = s, n
+			best, most = s.list[i], n
 		}
 	}
 	return best
@@ -182,7 +233,7 @@ type row struct {
 
 // rows returns the rows of a guideline's tables that have a severity, by id.
 func rows(content []byte) map[string]row {
-	out := map[string]row{}
+	out, lineOf := map[string]row{}, lineCounter(content)
 	root := markdown.Parser().Parse(text.NewReader(content))
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering || n.Kind() != table.KindTableRow {
@@ -192,7 +243,7 @@ func rows(content []byte) map[string]row {
 		for cell := n.FirstChild(); cell != nil; cell = cell.NextSibling() {
 			r.cells = append(r.cells, strings.Trim(string(cell.Lines().Value(content)), " `"))
 			if cell.Lines().Len() > 0 && r.line == 0 {
-				r.line = 1 + bytes.Count(content[:cell.Lines().At(0).Start], []byte("\n"))
+				r.line = lineOf(cell.Lines().At(0).Start)
 			}
 		}
 		if len(r.cells) > 3 {
