@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -14,6 +15,11 @@ import (
 const (
 	maxResolve = 6
 	maxLookUps = 1000
+	// maxTargets bounds the commands that are looked up for all targets and scripts of a project together, and those that
+	// its targets run without that. Each of many targets may need all others.
+	maxTargets = 50_000
+	// maxRecipes bounds the commands of the targets of one Makefile. One recipe may be that of many targets.
+	maxRecipes = 200_000
 )
 
 // Project resolves a repository's commands: the targets of its Makefiles, the scripts of its packages, its
@@ -106,14 +112,18 @@ var (
 // makefile reads the rules of a Makefile: targets, prerequisites, and recipes, in which every line is a
 // script. See https://www.gnu.org/software/make/manual/html_node/Rules.html
 func (p *Project) makefile(dir, runner, text string) {
-	variables := map[string]string{"MAKE": "make"}
+	variables := variables{values: map[string]string{"MAKE": "make"}, left: maxAllExpanded}
 	var open []string
+	left := maxRecipes
 	for line := range strings.Lines(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")) {
 		line = strings.TrimRight(line, " \n")
 		if recipe, ok := strings.CutPrefix(line, "\t"); ok {
 			bare := strings.TrimLeft(recipe, "@+- ")
 			ignored := strings.Contains(recipe[:len(recipe)-len(bare)], "-")
-			commands, err := Parse(expand(bare, variables), Options{})
+			commands, err := Parse(variables.expand(bare), Options{})
+			if left -= len(open) * max(len(commands), 1); left < 0 {
+				break
+			}
 			for _, c := range commands {
 				c.Lost = c.Lost || ignored
 				for _, key := range open {
@@ -129,7 +139,7 @@ func (p *Project) makefile(dir, runner, text string) {
 		}
 		if at := strings.IndexAny(line, "=:"); at > 0 && !strings.HasPrefix(line, "#") {
 			if assigned := strings.Index(line, "="); assigned >= 0 && strings.Trim(line[at:assigned+1], ":?+") == "=" {
-				variables[strings.Trim(line[:at], " ?+:")] = strings.TrimSpace(line[assigned+1:])
+				variables.values[strings.Trim(line[:at], " ?+:")] = strings.TrimSpace(line[assigned+1:])
 				continue
 			}
 			open = nil
@@ -137,7 +147,7 @@ func (p *Project) makefile(dir, runner, text string) {
 			for _, name := range strings.Fields(line[:at]) {
 				key := dir + "\x00" + runner + "\x00" + name
 				open = append(open, key)
-				p.deps[key] = append(p.deps[key], strings.Fields(expand(needs, variables))...)
+				p.deps[key] = append(p.deps[key], strings.Fields(variables.expand(needs))...)
 				p.targets[key] = append(p.targets[key], []Command{}...)
 			}
 		}
@@ -160,22 +170,33 @@ func (p *Project) makefile(dir, runner, text string) {
 // reference matches a use of a Makefile variable.
 var reference = regexp.MustCompile(`\$(?:\([^(){}$]+\)|\{[^(){}$]+\})`)
 
-// maxExpanded bounds a line with expanded variables, in bytes.
-const maxExpanded = 1 << 16
+// These bound the values of variables that are put into one line of a Makefile, and into all of them, in bytes.
+const (
+	maxExpanded    = 1 << 16
+	maxAllExpanded = 4 << 20
+)
 
-// expand replaces a Makefile's variables by their values, and the variables in these values.
-func expand(text string, variables map[string]string) string {
+// variables are those of a Makefile.
+type variables struct {
+	values map[string]string
+	left   int // of maxAllExpanded
+}
+
+// expand replaces variables by their values, and the variables in these values. Past a bound, values are unknown.
+func (v *variables) expand(text string) string {
+	size := len(text)
 	for range 4 {
 		before := text
 		text = reference.ReplaceAllStringFunc(text, func(use string) string {
 			name := use[2 : len(use)-1]
-			if value, known := variables[name]; known {
+			if value, known := v.values[name]; known && size+len(value) <= maxExpanded && v.left >= len(value) {
+				size, v.left = size+len(value), v.left-len(value)
 				return value
 			}
 			name, _, _ = strings.Cut(name, " ") // a function, such as $(shell go env GOPATH), becomes a word with an unknown value
 			return "${" + name + "}"            // a shell variable, as far as is known here
 		})
-		if text == before || len(text) > maxExpanded {
+		if text == before {
 			break
 		}
 	}
@@ -185,13 +206,19 @@ func expand(text string, variables map[string]string) string {
 // Targets returns the targets and scripts of a project by name, with the commands that each runs.
 func (p *Project) Targets() map[string][]Command {
 	out := map[string][]Command{}
-	for key, commands := range p.targets {
-		parts := strings.Split(key, "\x00")
-		if len(p.deps[key]) > 0 {
-			commands = p.rule(strings.TrimSuffix(key, parts[2]), parts[2], map[string]bool{})
+	left, commandsLeft := maxTargets, maxTargets
+	for _, key := range slices.Sorted(maps.Keys(p.targets)) {
+		parts, commands := strings.Split(key, "\x00"), p.targets[key]
+		if len(p.deps[key]) > 0 && commandsLeft > 0 {
+			done := map[string]bool{}
+			commands = p.rule(nil, strings.TrimSuffix(key, parts[2]), parts[2], done)
+			commandsLeft -= len(done) + len(commands)
 		}
 		for _, c := range commands {
-			out[parts[2]] = append(out[parts[2]], p.Resolve(c, parts[0])...)
+			lookUps := min(left, maxLookUps)
+			left -= lookUps
+			out[parts[2]] = append(out[parts[2]], p.resolve(c, parts[0], 0, &lookUps)...)
+			left += max(lookUps, 0)
 		}
 	}
 	for name := range p.files {
@@ -236,7 +263,7 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		rest, into := makeTargets(args[1:], dir)
 		done := map[string]bool{}
 		for _, target := range rest {
-			out = append(out, p.rule(path.Clean(into)+"\x00"+strings.TrimPrefix(runner, "g")+"\x00", target, done)...)
+			out = p.rule(out, path.Clean(into)+"\x00"+strings.TrimPrefix(runner, "g")+"\x00", target, done)
 		}
 		for i := range out {
 			out[i].Lost = out[i].Lost || slices.Contains(args, "-i") || slices.Contains(args, "--ignore-errors")
@@ -318,15 +345,14 @@ func makeTargets(args []string, dir string) (targets []string, into string) {
 	return targets, into
 }
 
-// rule returns the commands of a target, after those of its prerequisites. Each target runs once, and none that is done.
-func (p *Project) rule(prefix, target string, done map[string]bool) []Command {
+// rule adds the commands of a target, after those of its prerequisites. Each target runs once, and none that is done.
+func (p *Project) rule(out []Command, prefix, target string, done map[string]bool) []Command {
 	if done[target] {
-		return nil
+		return out
 	}
 	done[target] = true
-	var out []Command
 	for _, need := range p.deps[prefix+target] {
-		out = append(out, p.rule(prefix, need, done)...)
+		out = p.rule(out, prefix, need, done)
 	}
 	return append(out, p.targets[prefix+target]...)
 }
