@@ -250,22 +250,14 @@ func depth(dir string) int {
 	return 1 + strings.Count(dir, "/")
 }
 
-func has[V any](m map[string]V, key string) bool { _, ok := m[key]; return ok }
+func has[K comparable, V any](m map[K]V, key K) bool { _, ok := m[key]; return ok }
 
 func base(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
 // adopts reports whether a tool is new, has another version, or checks more than before anywhere in the
 // change. Something switched off beside that may never have been on.
 func (c *comparison) adopts(t *Tool) bool {
-	if c.updated(t) {
-		return true
-	}
-	for _, p := range c.parts {
-		if p.tool == t && p.sharpened() {
-			return true
-		}
-	}
-	return false
+	return c.updated(t) || has(c.stricter, t)
 }
 
 // updated reports whether the change brings another version of a tool.
@@ -281,18 +273,23 @@ func (c *comparison) updated(t *Tool) bool {
 // othersCheckMore reports whether another tool checks more than before. It may check what this tool no longer
 // does.
 func (c *comparison) othersCheckMore(t *Tool) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Values(c.parts)), func(p *pair) bool {
-		return p.tool != t && p.before.there && p.sharpened()
-	})
+	for other, was := range c.stricter {
+		if other != t && was {
+			return true
+		}
+	}
+	return false
 }
 
 // relatedCheckMore reports whether a tool of the same family, such as dotnet and dotnet-rules, checks more than before. What is
 // switched off beside that may never have been on. Settings of any other tool say nothing about this one's rules.
 func (c *comparison) relatedCheckMore(t *Tool) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Values(c.parts)), func(p *pair) bool {
-		related := strings.HasPrefix(p.tool.Name, t.Name+"-") || strings.HasPrefix(t.Name, p.tool.Name+"-")
-		return related && p.before.there && p.sharpened()
-	})
+	for other, was := range c.stricter {
+		if was && (strings.HasPrefix(other.Name, t.Name+"-") || strings.HasPrefix(t.Name, other.Name+"-")) {
+			return true
+		}
+	}
+	return false
 }
 
 // sharpened reports whether a part checks more than before.

@@ -362,9 +362,14 @@ func alternatives(pattern, key string) bool {
 
 // Compare finds settings that became weaker.
 func Compare(files []change.File) []change.Finding {
-	c := &comparison{parts: map[string]*pair{}, newer: map[string]bool{}, files: files}
+	c := &comparison{parts: map[string]*pair{}, newer: map[string]bool{}, stricter: map[*Tool]bool{}, files: files}
 	for _, f := range files {
 		c.read(f)
+	}
+	for _, p := range c.parts {
+		if p.sharpened() {
+			c.stricter[p.tool] = c.stricter[p.tool] || p.before.there
+		}
 	}
 	slices.Sort(c.order)
 	for _, id := range c.order {
@@ -385,7 +390,9 @@ type comparison struct {
 	parts map[string]*pair
 	order []string
 	newer map[string]bool // whether the change brings another version of a tool, for the tools asked about so far
-	found []change.Finding
+	// stricter are the tools that check more than before anywhere, each with whether it was there before.
+	stricter map[*Tool]bool
+	found    []change.Finding
 }
 
 func (c *comparison) read(f change.File) {
