@@ -10,26 +10,30 @@ import (
 // parseINI reads the files of Python's configparser and similar formats, including properties. A section is a
 // map; keys before the first section belong to the root.
 func parseINI(content []byte) (*Node, error) {
+	text := written(content)
+	if bytes.Count(text, []byte("\n")) > maxNodes { // the library's time grows with the square of the values of one key
+		return nil, ErrTooLarge
+	}
 	file, err := ini.LoadSources(ini.LoadOptions{
 		AllowPythonMultilineValues: true, AllowBooleanKeys: true, AllowShadows: true, IgnoreInlineComment: true,
 		SpaceBeforeInlineComment: true, KeyValueDelimiters: "=:", SkipUnrecognizableLines: true, AllowNonUniqueSections: true,
 		Insensitive: false,
-	}, written(content))
+	}, text)
 	if err != nil {
 		return nil, err
 	}
 	root := &Node{Kind: Map, Line: 1}
 	lines := bytes.Split(content, []byte("\n"))
-	from := 0
+	from, left := 0, maxSearched
 	for _, s := range file.Sections() {
 		at := root
 		if s.Name() != ini.DefaultSection {
-			from = lineWith(lines, from, "["+s.Name())
+			from = lineWith(lines, from, "["+s.Name(), &left)
 			at = &Node{Kind: Map, Key: s.Name(), Line: from + 1}
 			root.Items = append(root.Items, at)
 		}
 		for _, k := range s.Keys() {
-			line := lineWith(lines, from, k.Name())
+			line := lineWith(lines, from, k.Name(), &left)
 			at.Items = append(at.Items, &Node{Key: k.Name(), Value: strings.TrimSpace(strings.Join(k.ValueWithShadows(), "\n")), Line: line + 1})
 		}
 	}
@@ -47,10 +51,14 @@ func written(content []byte) []byte {
 	return kept.Bytes()
 }
 
-// lineWith is the index of the first line from an index on that begins with a text, apart from space. The
-// library does not report the line of a key.
-func lineWith(lines [][]byte, from int, text string) int {
-	for i := from; i < len(lines); i++ {
+// maxSearched bounds the lines that are searched for keys in one document.
+const maxSearched = 10_000_000
+
+// lineWith is the index of the first line from an index on that begins with a text, apart from space; the first index if
+// there is none, or the bound is reached. The library does not report the line of a key.
+func lineWith(lines [][]byte, from int, text string, left *int) int {
+	for i := from; i < len(lines) && *left > 0; i++ {
+		*left--
 		if bytes.HasPrefix(bytes.TrimSpace(lines[i]), []byte(text)) {
 			return i
 		}
