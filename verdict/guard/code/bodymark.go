@@ -54,11 +54,11 @@ var bodyForms = byWord(map[string][]bodyForm{
 	"Java": {
 		{skips, "assumeTrue assumeFalse assumeThat assumingThat", "*", asked},
 		{skips, "assumeNoException assumeNotNull abort", "*", nil},
-		{skips, "assume assumeWithMessage", "", ofNext}, // Truth
-		{skips, "assume assumeWithMessage", "TruthJUnit", ofNext},
+		{skips, "that", "assume() assumeWithMessage()", asked}, // Truth
 	},
 	"Kotlin": {
 		{skips, "assumeTrue assumeFalse assumeThat", "*", asked},
+		{skips, "that", "assume() assumeWithMessage()", asked},
 		{skips, "abort", "Assumptions", nil}, // many other functions of Kotlin are named so
 	},
 	"Swift": {
@@ -197,15 +197,6 @@ func skipClass(u *unit, i int, around string) string {
 	return around
 }
 
-// ofNext is the condition in the call that follows: assume().that(CONDITION).isTrue().
-func ofNext(u *unit, i int, around string) string {
-	s, end := u.side, int(u.side.tokens[i+1].mate)
-	if end < i || s.of(end+1) != "." || s.of(end+3) != "(" {
-		return around
-	}
-	return s.of(end+2) + " " + s.arguments(end+3)
-}
-
 // value is the first argument as the condition, if it is no text: a text is the reason.
 func value(u *unit, i int, around string) string {
 	if s := u.side; s.kindOf(i+2) != text && s.of(i+2) != ")" {
@@ -338,7 +329,7 @@ func (s *side) skipHelper(i int) bool {
 		slices.ContainsFunc(skipReasons, func(reason string) bool { return strings.HasPrefix(rest, reason) }))
 }
 
-// receiver reports whether a call has one of the listed receivers.
+// receiver reports whether a call has one of the listed receivers; "assume()" is what a call of assume returns.
 func (s *side) receiver(i int, listed string) bool {
 	dotted := s.of(i-1) == "." || s.of(i-1) == "->" || s.of(i-1) == "::"
 	if listed == "*" {
@@ -347,9 +338,16 @@ func (s *side) receiver(i int, listed string) bool {
 	if listed == "" {
 		return !dotted && s.of(i-1) != "def" && s.of(i+1) != ":" && s.of(i+1) != "="
 	}
-	return dotted && slices.ContainsFunc(strings.Fields(listed), func(r string) bool {
+	if !dotted {
+		return false
+	}
+	of := s.of(i - 2)
+	if of == ")" && s.tokens[i-2].mate > 0 {
+		of = s.of(int(s.tokens[i-2].mate)-1) + "()"
+	}
+	return slices.ContainsFunc(strings.Fields(listed), func(r string) bool {
 		end, any := strings.CutPrefix(r, "*")
-		return r == s.of(i-2) || any && strings.HasSuffix(s.of(i-2), end)
+		return r == of || any && strings.HasSuffix(of, end)
 	})
 }
 
