@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"bytes"
 	"context"
 	"encoding/gob"
 	"fmt"
@@ -29,6 +30,8 @@ const (
 	maxMemory = 1 << 30
 	// maxAnswers bounds what is read of a child's answers, in bytes.
 	maxAnswers = 16 << 20
+	// maxStderr bounds what is kept of what a child writes when it fails, in bytes. The reason comes first.
+	maxStderr = 4 << 10
 )
 
 // childName is the name under which this program starts itself to check types.
@@ -103,8 +106,17 @@ type child struct {
 	bounds    Bounds
 	left      time.Duration // for further answers
 	late      atomic.Bool   // the time was over
+	stderr    head
 	questions *gob.Encoder
 	answers   *gob.Decoder
+}
+
+// head keeps the beginning of what is written.
+type head struct{ text []byte }
+
+func (h *head) Write(p []byte) (int, error) {
+	h.text = append(h.text, p[:min(len(p), maxStderr-len(h.text))]...)
+	return len(p), nil
 }
 
 // start starts a child, which ends with ctx. Its environment is empty.
@@ -126,11 +138,12 @@ func start(ctx context.Context, bounds Bounds) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
+	c := &child{cmd: cmd, in: in, bounds: bounds, left: bounds.Time, questions: gob.NewEncoder(in),
+		answers: gob.NewDecoder(io.LimitReader(out, maxAnswers))}
+	cmd.Stderr = &c.stderr
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	c := &child{cmd: cmd, in: in, bounds: bounds, left: bounds.Time, questions: gob.NewEncoder(in),
-		answers: gob.NewDecoder(io.LimitReader(out, maxAnswers))}
 	if err := c.questions.Encode(bounds.Memory); err != nil {
 		c.end()
 		return nil, err
@@ -160,7 +173,7 @@ func (c *child) end() string {
 	switch state := c.cmd.ProcessState; {
 	case c.late.Load():
 		return fmt.Sprintf("took longer than %s", c.bounds.Time)
-	case state.ExitCode() == tooMuch:
+	case state.ExitCode() == tooMuch, bytes.Contains(c.stderr.text, []byte("out of memory")): // or the kernel refused more
 		return fmt.Sprintf("took more than %d MiB of memory", c.bounds.Memory>>20)
 	default:
 		return fmt.Sprintf("failed (%s)", state)
