@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/bounded"
 	"touchstone/agent/cli"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/impact/golang"
@@ -25,7 +26,7 @@ import (
 
 func main() {
 	process.Bootstrap()
-	golang.Bootstrap()
+	bounded.Bootstrap(golang.Task)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:])
 	stop()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"touchstone/agent/bounded"
 	"touchstone/agent/cli"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/githubsim/simtest"
@@ -46,7 +47,7 @@ func (w withModel) Run() int {
 
 func TestMain(m *testing.M) {
 	process.Bootstrap()
-	golang.Bootstrap()
+	bounded.Bootstrap(golang.Task)
 	testscript.Main(withModel{m}, map[string]func(){"touchstone": main, "xdg-open": browse})
 }
 

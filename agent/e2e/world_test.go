@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-github/v66/github"
 	"github.com/rs/zerolog"
 
+	"touchstone/agent/bounded"
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
@@ -57,7 +58,7 @@ var modelBinary string
 
 func TestMain(m *testing.M) {
 	process.Bootstrap()
-	golang.Bootstrap()
+	bounded.Bootstrap(golang.Task)
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "touchstone-e2e-")
 		if err != nil {

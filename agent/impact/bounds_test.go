@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"touchstone/agent/impact/golang"
+	"touchstone/agent/bounded"
 )
 
 func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
@@ -61,7 +61,7 @@ func TestASheetIsMadeWithoutTypesIfTheyTakeTooLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Make(t.Context(), Source{Diff: diff, Files: tree, Bounds: golang.Bounds{Time: 300 * time.Millisecond}})
+	s, err := Make(t.Context(), Source{Diff: diff, Files: tree, Bounds: bounded.Bounds{Time: 300 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 
+	"touchstone/agent/bounded"
 	"touchstone/agent/impact/golang"
 	"touchstone/verdict"
 	"touchstone/worktree"
@@ -31,7 +32,7 @@ type Source struct {
 	// Index is the path at which information about files is stored for the next sheet; empty stores nothing.
 	Index string
 	// Bounds are what determining the types in Go files may take.
-	Bounds golang.Bounds
+	Bounds bounded.Bounds
 }
 
 // Sheet says who uses what a change touches.

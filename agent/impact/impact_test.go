@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/agent/bounded"
 	"touchstone/agent/impact/golang"
 	"touchstone/agent/outline"
 	"touchstone/worktree"
 )
 
 func TestMain(m *testing.M) {
-	golang.Bootstrap()
+	bounded.Bootstrap(golang.Task)
 	os.Exit(m.Run())
 }
 

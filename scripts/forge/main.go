@@ -18,6 +18,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"touchstone/agent/bounded"
 	"touchstone/agent/e2e/forgery"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/impact/golang"
@@ -25,7 +26,7 @@ import (
 
 func main() {
 	process.Bootstrap()
-	golang.Bootstrap()
+	bounded.Bootstrap(golang.Task)
 	run := flag.String("run", "", "make only the attacks whose names contain this")
 	list := flag.Bool("list", false, "print the names of all attacks, and make none")
 	verbose := flag.Bool("v", false, "tell the steps of every attack")

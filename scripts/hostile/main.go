@@ -22,6 +22,7 @@ import (
 	"runtime"
 	"strings"
 
+	"touchstone/agent/bounded"
 	"touchstone/agent/e2e/hostile"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/impact/golang"
@@ -29,7 +30,7 @@ import (
 
 func main() {
 	process.Bootstrap()
-	golang.Bootstrap()
+	bounded.Bootstrap(golang.Task)
 	clones := flag.String("clones", "", "directory that holds clones with real changes, as OWNER/NAME or OWNER+NAME/repo")
 	list := flag.Bool("persuaded", false, "name the cases that talked the model round")
 	only := flag.String("only", "", "take only the cases whose names contain this")

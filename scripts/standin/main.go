@@ -15,13 +15,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchstone/agent/bounded"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/impact/golang"
 )
 
 func main() {
 	process.Bootstrap()
-	golang.Bootstrap()
+	bounded.Bootstrap(golang.Task)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := new(options).command().ExecuteContext(ctx)
 	stop()

@@ -11,7 +11,7 @@ import (
 )
 
 // checker runs go/types on what was read of a commit. Nothing can interrupt go/types, and a few lines can make it use
-// any amount of time and memory: a checker runs in a child, see Bootstrap.
+// any amount of time and memory: a checker runs in a child, see [Task].
 type checker struct {
 	layout
 	texts map[string][]byte

@@ -4,7 +4,7 @@
 // the commit. Expressions that depend on those have no type, so each answer is either certain or missing.
 //
 // A few lines of Go can make go/types use any amount of time and memory, and nothing can interrupt it. So it runs in a
-// child of this program, which is killed when it exceeds its bounds; see Bootstrap.
+// child of this program, which is killed when it exceeds its bounds; see [Task].
 //
 // It stores nothing.
 package golang
@@ -19,18 +19,31 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
+
+	"touchstone/agent/bounded"
 )
+
+// The bounds of one program, if it sets none. The packages of a sheet, at most 4 MiB of text, take a second or two and 100
+// to 200 MiB.
+const (
+	maxTime   = 20 * time.Second
+	maxMemory = 1 << 30
+)
+
+// Task is checking the types of one program.
+var Task = bounded.NewTask("touchstone-types", func() func(question) answer { return newChecker().answer })
 
 // Program is the part of a commit that was read. Close it after use.
 type Program struct {
 	// Read reads files of the commit by path and passes each text to take, which must not keep it; the text
 	// is nil for a file that is too large.
 	Read func(paths []string, take func(path string, text []byte)) error
-	// Bounds are what checking the types may take.
-	Bounds Bounds
+	// Bounds are what checking the types may take; 0 stands for the default of each.
+	Bounds bounded.Bounds
 
 	layout
 	known   bool              // modules were read
@@ -43,9 +56,8 @@ type Program struct {
 	news    question        // what was read since the last question
 	told    map[string]bool // the directories in earlier news
 	typed   map[named]methods
-	checker *checker // if types are checked in this process
-	child   *child   // if not, and once it was started
-	untyped string   // why types are unknown
+	child   *bounded.Child[question, answer] // once it was started
+	untyped string                           // why types are unknown
 }
 
 // layout is where the packages of a commit are.
@@ -71,7 +83,7 @@ const most = 4 << 20
 // New returns a program without files; set Read before use.
 func New() *Program {
 	return &Program{layout: newLayout(), texts: map[string][]byte{}, left: most, checked: map[string]bool{}, refs: map[string][]Ref{},
-		news: noNews(), told: map[string]bool{}, typed: map[named]methods{}, checker: newChecker()}
+		news: noNews(), told: map[string]bool{}, typed: map[named]methods{}}
 }
 
 func noNews() question {
@@ -93,12 +105,14 @@ func (p *Program) Files(paths []string) {
 // Start starts the child that checks types, which takes some 20 ms. Check does so if it was not called; called earlier,
 // it saves that time. The child is killed when ctx ends.
 func (p *Program) Start(ctx context.Context) {
-	if !bootstrapped || p.child != nil || p.untyped != "" {
+	if p.child != nil || p.untyped != "" {
 		return
 	}
-	bounds := Bounds{cmp.Or(p.Bounds.Time, maxTime), cmp.Or(p.Bounds.Memory, maxMemory)}
 	var err error
-	if p.child, err = start(ctx, bounds); err != nil {
+	if p.child, err = Task.Start(ctx, bounded.Bounds{
+		Time:   cmp.Or(p.Bounds.Time, maxTime),
+		Memory: cmp.Or(p.Bounds.Memory, maxMemory),
+	}); err != nil {
 		p.untyped = fmt.Sprintf("failed (%v)", err)
 	}
 }
@@ -106,7 +120,7 @@ func (p *Program) Start(ctx context.Context) {
 // Close ends the child.
 func (p *Program) Close() {
 	if p.child != nil {
-		p.child.end()
+		p.child.End()
 		p.child, p.untyped = nil, "is over"
 	}
 }
@@ -114,19 +128,16 @@ func (p *Program) Close() {
 // ask returns the answer to a question. It is empty if types are unknown; then everything that was told before is
 // forgotten, so that a sheet has no types of some files alone.
 func (p *Program) ask(q question) answer {
-	if p.untyped != "" || bootstrapped && p.child == nil {
+	if p.child == nil {
 		return answer{}
 	}
 	q.Modules, q.Dirs, q.Texts = p.news.Modules, p.news.Dirs, p.news.Texts
 	if p.news = noNews(); len(q.Texts) > 0 {
 		clear(p.typed)
 	}
-	if !bootstrapped {
-		return p.checker.answer(q)
-	}
-	a, err := p.child.ask(q)
+	a, err := p.child.Ask(q)
 	if err != nil {
-		p.untyped = p.child.end()
+		p.untyped = p.child.End()
 		p.child = nil
 		clear(p.refs)
 		clear(p.typed)

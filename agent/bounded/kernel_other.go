@@ -1,5 +1,5 @@
 //go:build !linux
 
-package golang
+package bounded
 
 func confine(int64) {}
