@@ -2,6 +2,7 @@ package impact
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -37,11 +38,11 @@ func TestALongDocumentThatRepeatsANameTakesNoMinute(t *testing.T) {
 	})
 }
 
-// TestAGeneratedFileWhoseFunctionsAreRenamedTakesNoMinute compares thousands of removed functions with as many new ones.
-func TestAGeneratedFileWhoseFunctionsAreRenamedTakesNoMinute(t *testing.T) {
-	t.Parallel()
-	const functions = 4000
-	generated := func(prefix string) []byte {
+// TestComparingRenamedFunctionsGrowsWithTheirNumber compares thousands of removed functions, as generated code has them, with
+// as many new ones: twice as many cost about twice as much. What is allocated stands for the work, since it does not depend on
+// the machine.
+func TestComparingRenamedFunctionsGrowsWithTheirNumber(t *testing.T) {
+	generated := func(prefix string, functions int) []byte {
 		var b strings.Builder
 		for i := range functions {
 			fmt.Fprintf(&b, "export function %s%d() {\n", prefix, i)
@@ -52,12 +53,19 @@ func TestAGeneratedFileWhoseFunctionsAreRenamedTakesNoMinute(t *testing.T) {
 		}
 		return []byte(b.String())
 	}
-	s := worktree.Sides{Path: "a.ts", OldPath: "a.ts", Before: generated("getItem"), After: generated("fetchItem")}
-	within(t, 40*time.Second, func() {
+	cost := func(functions int) uint64 {
+		s := worktree.Sides{Path: "a.ts", OldPath: "a.ts", Before: generated("getItem", functions), After: generated("fetchItem", functions)}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
 		names := touched(s, outline.Of("a.ts", s.Before), outline.Of("a.ts", s.After), emptyChanges(), false)
+		runtime.ReadMemStats(&after)
 		i := slices.IndexFunc(names, func(n Name) bool { return n.Name == "getItem0" })
 		if len(names) < functions || names[i].How != Renamed || names[i].To != "func fetchItem0" {
 			t.Errorf("%d names, %+v", len(names), names[i])
 		}
-	})
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if once, twice := cost(700), cost(1400); twice > 3*once {
+		t.Errorf("%d KiB, and %d KiB for twice as many", once>>10, twice>>10)
+	}
 }

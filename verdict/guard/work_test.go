@@ -19,36 +19,67 @@ func numbered(part string, first, n int) string {
 }
 
 // chain returns targets that each need the next two.
-func chain(command string) string {
+func chain(command string, n int) string {
 	var all strings.Builder
-	for i := range 1500 {
+	for i := range n {
 		fmt.Fprintf(&all, "t%d: t%d t%d\n\t%s ./%d\n", i, i+1, i+2, command, i)
 	}
 	return all.String()
 }
 
-// What a change costs does not grow with the square of what somebody writes into one file. Allocated memory stands for the
-// work, since it does not depend on the machine.
+// allocated is what work allocates in bytes, most of which are free again. It stands for the work itself, since it does not
+// depend on the machine.
+func allocated(work func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	work()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// What a change costs does not grow with the square of what somebody writes into one file: twice as much costs about twice
+// as much.
 func TestWorkGrowsWithTheSizeOfAChange(t *testing.T) {
+	cpp := func(body string) string { return "TEST(A, B) {\n" + body + "}\n" }
 	for name, tt := range map[string]struct {
-		path, before, after string
-		most                uint64 // MiB
+		path  string
+		n     int // of parts
+		write func(n int) (before, after string)
 	}{
-		"rules for contributors": {"AGENTS.md", numbered("- You must run check# here.\n", 0, 3000),
-			numbered("- You may run check# there.\n", 5000, 3000), 200},
-		"targets that each need the next one": {"Makefile", "test: t0 t1\n" + chain("go test"), "test: t0\n" + chain("echo"), 1000},
-		"variables that hold each other": {"Makefile", "test:\n\tgo test ./...\n", "B = " + strings.Repeat("b ", 100_000) + "\nA = " +
-			strings.Repeat("$(B)", 2000) + "\ntest:\n\t$(A)\n", 100},
-		"many targets of one recipe": {"Makefile", "test:\n\tgo test ./...\n",
-			strings.Repeat("t ", 20_000) + "test:\n" + strings.Repeat("\tx\n", 1000), 300},
+		"rules for contributors": {"AGENTS.md", 700, func(n int) (before, after string) {
+			return numbered("- You must run check# here.\n", 0, n), numbered("- You may run check# there.\n", 5000, n)
+		}},
+		"targets that each need the next one": {"Makefile", 250, func(n int) (before, after string) {
+			return "test: t0 t1\n" + chain("go test", n), "test: t0\n" + chain("echo", n)
+		}},
+		"variables that hold each other": {"Makefile", 50_000, func(n int) (before, after string) {
+			return "test:\n\tgo test ./...\n",
+				"B = " + strings.Repeat("b ", n) + "\nA = " + strings.Repeat("$(B)", n/50) + "\ntest:\n\t$(A)\n"
+		}},
+		"many targets of one recipe": {"Makefile", 2000, func(n int) (before, after string) {
+			return "test:\n\tgo test ./...\n", strings.Repeat("t ", n) + "test:\n" + strings.Repeat("\tx\n", n/20)
+		}},
+		"many other names in a test": {"tests/a_test.cc", 1500, func(n int) (before, after string) {
+			return cpp(numbered("  EXPECT_EQ(f(#), was# + was#);\n", 0, n)), cpp(numbered("  EXPECT_EQ(f(#), is# + is#);\n", 0, n))
+		}},
+		"many tests are gone": {"tests/a_test.cc", 1500, func(n int) (before, after string) {
+			return numbered("TEST(A, Was#) {\n  EXPECT_EQ(f(#), 1);\n}\n", 0, n),
+				numbered("TEST(A, Is#) {\n  EXPECT_TRUE(g(#), 2);\n}\n", 0, n)
+		}},
 	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		found := guard.Examine(guard.Change{Files: []guard.File{{OldPath: tt.path, Path: tt.path, Before: []byte(tt.before),
-			After: []byte(tt.after)}}})
-		runtime.ReadMemStats(&after)
-		if made := (after.TotalAlloc - before.TotalAlloc) >> 20; made > tt.most || len(found) == 0 {
-			t.Errorf("%s: %d findings take %d MiB", name, len(found), made)
+		cost := func(n int) uint64 {
+			before, after := tt.write(n)
+			return allocated(func() {
+				found := guard.Examine(guard.Change{Files: []guard.File{{OldPath: tt.path, Path: tt.path, Before: []byte(before),
+					After: []byte(after)}}})
+				if len(found) == 0 {
+					t.Errorf("%s: it was not examined", name)
+				}
+			})
+		}
+		once, twice := cost(tt.n), cost(2*tt.n)
+		if twice > 3*once {
+			t.Errorf("%s: %d KiB, and %d KiB for twice as much", name, once>>10, twice>>10)
 		}
 	}
 }
