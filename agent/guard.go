@@ -10,6 +10,7 @@ import (
 
 	"touchstone/agent/cli"
 	"touchstone/agent/clone"
+	"touchstone/agent/quality"
 	"touchstone/agent/report"
 	"touchstone/verdict/guard"
 	"touchstone/verdict/guard/junit"
@@ -81,7 +82,10 @@ command line is wrong, 1 anything else.`,
 				return err
 			}
 			change.Runs = runs
-			found := guard.Examine(change)
+			found, err := quality.Examine(cmd.Context(), change)
+			if err != nil {
+				return err
+			}
 			holds := guard.Holds(found)
 			shown := holds
 			if all {

@@ -19,6 +19,7 @@ import (
 	"touchstone/agent/cli"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/impact/golang"
+	"touchstone/agent/quality"
 	"touchstone/agent/telemetry"
 	"touchstone/agent/version"
 	"touchstone/worktree/manual"
@@ -26,7 +27,7 @@ import (
 
 func main() {
 	process.Bootstrap()
-	bounded.Bootstrap(golang.Task)
+	bounded.Bootstrap(golang.Task, quality.Task)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:])
 	stop()

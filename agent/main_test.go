@@ -22,6 +22,7 @@ import (
 	"touchstone/agent/engine/process"
 	"touchstone/agent/githubsim/simtest"
 	"touchstone/agent/impact/golang"
+	"touchstone/agent/quality"
 )
 
 // modelBinary is the scripted model, built once for all scripts.
@@ -47,7 +48,7 @@ func (w withModel) Run() int {
 
 func TestMain(m *testing.M) {
 	process.Bootstrap()
-	bounded.Bootstrap(golang.Task)
+	bounded.Bootstrap(golang.Task, quality.Task)
 	testscript.Main(withModel{m}, map[string]func(){"touchstone": main, "xdg-open": browse})
 }
 

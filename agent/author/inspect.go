@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/agent/quality"
 	"touchstone/verdict"
 	"touchstone/verdict/guard"
 	"touchstone/verdict/guard/junit"
@@ -139,11 +140,13 @@ func (c ownChange) relaxed(ctx context.Context, diffs []diff.Diff) error {
 		if err != nil {
 			return err
 		}
-		change := guard.Change{Runs: c.runs}
-		for _, s := range sides {
-			change.Files = append(change.Files, guard.File(s))
+		change := quality.Change(sides)
+		change.Runs = c.runs
+		hits, err := quality.Examine(ctx, change)
+		if err != nil {
+			return err
 		}
-		hits := slices.DeleteFunc(guard.Examine(change), c.allowed)
+		hits = slices.DeleteFunc(hits, c.allowed)
 		if i > 0 {
 			hits = slices.DeleteFunc(own, func(h guard.Finding) bool {
 				return !slices.ContainsFunc(hits, func(o guard.Finding) bool { return o.Kind == h.Kind && o.Path == h.Path && o.After == h.After })

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"touchstone/agent/quality"
 	"touchstone/verdict/guard"
 )
 
@@ -30,10 +31,7 @@ func (c *Clone) Change(ctx context.Context, base string, onlyCommitted bool) (_ 
 	if err != nil {
 		return guard.Change{}, unmergeable(err, of, base)
 	}
-	var change guard.Change
-	for _, s := range sides {
-		change.Files = append(change.Files, guard.File(s))
-	}
+	change := quality.Change(sides)
 	if change.Said, err = c.messages(ctx, l.request.Base); err != nil {
 		return guard.Change{}, err
 	}

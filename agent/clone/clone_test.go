@@ -180,7 +180,7 @@ func TestAPartialCloneThatLacksContentSaysSo(t *testing.T) {
 	}
 	for _, complete := range []bool{false, true} {
 		if complete {
-			git("-C", partial, "fetch", "-q", "--refetch", "--no-filter")
+			git("-C", partial, "-c", "maintenance.auto=false", "fetch", "-q", "--refetch", "--no-filter")
 		}
 		for name, read := range read {
 			c, err := Open(t.Context())

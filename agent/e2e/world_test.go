@@ -28,6 +28,7 @@ import (
 	"touchstone/agent/githubsim/rest"
 	"touchstone/agent/githubsim/simtest"
 	"touchstone/agent/impact/golang"
+	"touchstone/agent/quality"
 	"touchstone/agent/worker"
 	"touchstone/relay/dashboard/chromium"
 	"touchstone/relay/event"
@@ -58,7 +59,7 @@ var modelBinary string
 
 func TestMain(m *testing.M) {
 	process.Bootstrap()
-	bounded.Bootstrap(golang.Task)
+	bounded.Bootstrap(golang.Task, quality.Task)
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "touchstone-e2e-")
 		if err != nil {

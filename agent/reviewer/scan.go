@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/agent/quality"
 	"touchstone/agent/reviewer/suspect"
 	"touchstone/verdict"
 	"touchstone/verdict/guard"
@@ -97,14 +98,15 @@ func (c Checkout) qualityBar(ctx context.Context, said Texts) (holds []verdict.H
 	if err != nil {
 		return nil, nil, fmt.Errorf("read what could lower the quality bar: %w", err)
 	}
-	change := guard.Change{Said: append([]string{said.Title}, said.Commits...)}
-	for _, s := range sides {
-		change.Files = append(change.Files, guard.File(s))
-	}
+	change := quality.Change(sides)
+	change.Said = append([]string{said.Title}, said.Commits...)
 	if err := guard.Surround(ctx, &change, c.Diff.Base, c.Files); err != nil {
 		return nil, nil, err
 	}
-	found := guard.Examine(change)
+	found, err := quality.Examine(ctx, change)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, g := range guard.Groups(guard.Holds(found)) {
 		holds = append(holds, lowered(g))
 	}

@@ -19,6 +19,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/agent/pull"
+	"touchstone/agent/quality"
 	"touchstone/agent/report"
 	"touchstone/agent/reviewer"
 	"touchstone/agent/worker"
@@ -102,7 +103,10 @@ func (w *Job) Guard(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found := guard.Examine(change)
+	found, err := quality.Examine(ctx, change)
+	if err != nil {
+		return err
+	}
 	holds := guard.Holds(found)
 	shown := holds
 	if w.All {

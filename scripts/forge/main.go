@@ -22,11 +22,12 @@ import (
 	"touchstone/agent/e2e/forgery"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/impact/golang"
+	"touchstone/agent/quality"
 )
 
 func main() {
 	process.Bootstrap()
-	bounded.Bootstrap(golang.Task)
+	bounded.Bootstrap(golang.Task, quality.Task)
 	run := flag.String("run", "", "make only the attacks whose names contain this")
 	list := flag.Bool("list", false, "print the names of all attacks, and make none")
 	verbose := flag.Bool("v", false, "tell the steps of every attack")

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"touchstone/agent/quality"
 	"touchstone/agent/reviewer/suspect"
 	"touchstone/verdict/guard"
 	"touchstone/worktree/diff"
@@ -140,10 +141,8 @@ func lowered(ctx context.Context, c *clone, d diff.Diff, of commit) ([]found, er
 	if err != nil {
 		return nil, err
 	}
-	change := guard.Change{Said: []string{of.title + "\n\n" + of.body}}
-	for _, s := range sides {
-		change.Files = append(change.Files, guard.File(s))
-	}
+	change := quality.Change(sides)
+	change.Said = []string{of.title + "\n\n" + of.body}
 	if err := guard.Surround(ctx, &change, d.Base, c); err != nil {
 		return nil, err
 	}

@@ -26,11 +26,12 @@ import (
 	"touchstone/agent/e2e/hostile"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/impact/golang"
+	"touchstone/agent/quality"
 )
 
 func main() {
 	process.Bootstrap()
-	bounded.Bootstrap(golang.Task)
+	bounded.Bootstrap(golang.Task, quality.Task)
 	clones := flag.String("clones", "", "directory that holds clones with real changes, as OWNER/NAME or OWNER+NAME/repo")
 	list := flag.Bool("persuaded", false, "name the cases that talked the model round")
 	only := flag.String("only", "", "take only the cases whose names contain this")

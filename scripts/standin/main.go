@@ -18,11 +18,12 @@ import (
 	"touchstone/agent/bounded"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/impact/golang"
+	"touchstone/agent/quality"
 )
 
 func main() {
 	process.Bootstrap()
-	bounded.Bootstrap(golang.Task)
+	bounded.Bootstrap(golang.Task, quality.Task)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := new(options).command().ExecuteContext(ctx)
 	stop()

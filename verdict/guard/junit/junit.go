@@ -4,6 +4,7 @@ package junit
 
 import (
 	"bytes"
+	"encoding/gob"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -35,10 +36,10 @@ const (
 	passed
 )
 
-// outcome is the result of a case in one commit's reports.
+// outcome is the result of a case in one commit's reports. Its fields are exported for encoding/gob.
 type outcome struct {
-	state   state
-	retried bool
+	State   state
+	Retried bool
 }
 
 // Runs are the test runs of base and head.
@@ -79,7 +80,7 @@ func Append(reports [][]byte, from io.Reader) ([][]byte, error) {
 // Read reads the reports of both commits, each a whole file. The error says which report is not a JUnit
 // report, or that the reports are too large.
 func Read(base, head [][]byte) (*Runs, error) {
-	r := &Runs{leaves: map[string][]Case{}, shared: map[string]bool{}}
+	var r Runs
 	var err error
 	if r.base, err = readAll("base", base); err != nil {
 		return nil, err
@@ -87,11 +88,17 @@ func Read(base, head [][]byte) (*Runs, error) {
 	if r.head, err = readAll("head", head); err != nil {
 		return nil, err
 	}
+	return &r, r.index()
+}
+
+// index finds the names by which cases may be known.
+func (r *Runs) index() error {
+	r.leaves, r.shared = map[string][]Case{}, map[string]bool{}
 	left := maxNames
 	for c := range r.head {
 		for _, leaf := range leavesOf(c.Name) {
 			if left -= len(leaf) + nameCost; left < 0 {
-				return nil, errNames
+				return errNames
 			}
 			r.leaves[leaf] = append(r.leaves[leaf], c)
 		}
@@ -100,12 +107,29 @@ func Read(base, head [][]byte) (*Runs, error) {
 	for c := range r.base {
 		for _, leaf := range leavesOf(c.Name) {
 			if left -= len(leaf) + nameCost; left < 0 {
-				return nil, errNames
+				return errNames
 			}
 			r.shared[leaf], seen[leaf] = r.shared[leaf] || seen[leaf], true
 		}
 	}
-	return r, nil
+	return nil
+}
+
+// GobEncode writes the runs for another process of this program.
+func (r *Runs) GobEncode() ([]byte, error) {
+	var out bytes.Buffer
+	err := gob.NewEncoder(&out).Encode([]map[Case]outcome{r.base, r.head})
+	return out.Bytes(), err
+}
+
+// GobDecode reads what GobEncode wrote.
+func (r *Runs) GobDecode(written []byte) error {
+	var sides []map[Case]outcome
+	if err := gob.NewDecoder(bytes.NewReader(written)).Decode(&sides); err != nil {
+		return err
+	}
+	r.base, r.head = sides[0], sides[1]
+	return r.index()
 }
 
 func readAll(side string, reports [][]byte) (map[Case]outcome, error) {
@@ -157,7 +181,7 @@ func read(report []byte, out map[Case]outcome) error {
 				if len(out) >= maxCases {
 					return fmt.Errorf("it holds more than %d cases", maxCases)
 				}
-				c, now, within = caseOf(element), outcome{state: passed}, depth+1
+				c, now, within = caseOf(element), outcome{State: passed}, depth+1
 			case depth == within:
 				now.take(element.Name.Local)
 			}
@@ -241,19 +265,19 @@ func clipped(name string) string {
 func (o *outcome) take(part string) {
 	switch part {
 	case "skipped", "disabled", "ignored":
-		o.state = skipped
+		o.State = skipped
 	case "failure", "error":
-		o.state = failed
+		o.State = failed
 	case "flakyFailure", "flakyError", "rerunFailure", "rerunError", "rerun":
-		o.retried = true
+		o.Retried = true
 	}
 }
 
 // add records a case. A case with several reports, of which one failed, was retried.
 func add(out map[Case]outcome, key Case, now outcome) {
 	if had, twice := out[key]; twice {
-		now.retried = now.retried || had.retried || (had.state == failed) != (now.state == failed)
-		now.state = max(now.state, had.state)
+		now.Retried = now.Retried || had.Retried || (had.State == failed) != (now.State == failed)
+		now.State = max(now.State, had.State)
 	}
 	out[key] = now
 }
@@ -261,18 +285,18 @@ func add(out map[Case]outcome, key Case, now outcome) {
 // Skipped returns the cases that passed at the base and are skipped at the head, sorted.
 func (r *Runs) Skipped() []Case {
 	return r.changed(func(_ Case, had, has outcome, ran bool) bool {
-		return ran && had.state == passed && has.state == skipped
+		return ran && had.State == passed && has.State == skipped
 	})
 }
 
 // Missing returns the cases that passed at the base and are not in the head's reports, sorted.
 func (r *Runs) Missing() []Case {
-	return r.changed(func(_ Case, had, _ outcome, ran bool) bool { return !ran && had.state == passed })
+	return r.changed(func(_ Case, had, _ outcome, ran bool) bool { return !ran && had.State == passed })
 }
 
 // Retried returns the cases that passed at once at the base, and only after a retry at the head, sorted.
 func (r *Runs) Retried() []Case {
-	return r.changed(func(_ Case, had, has outcome, _ bool) bool { return had.state == passed && !had.retried && has.retried })
+	return r.changed(func(_ Case, had, has outcome, _ bool) bool { return had.State == passed && !had.Retried && has.Retried })
 }
 
 func (r *Runs) changed(is func(c Case, had, has outcome, ran bool) bool) []Case {
@@ -294,7 +318,7 @@ func (r *Runs) Passed(name string, within []string) bool {
 	if len(cases) > 1 || r.shared[Plain(name)] {
 		cases = slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { return !c.In(within) })
 	}
-	return len(cases) > 0 && !slices.ContainsFunc(cases, func(c Case) bool { return r.head[c].state != passed })
+	return len(cases) > 0 && !slices.ContainsFunc(cases, func(c Case) bool { return r.head[c].State != passed })
 }
 
 // In reports whether a case's class or name mentions one of the given classes, groups or files.
