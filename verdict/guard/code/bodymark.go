@@ -55,10 +55,12 @@ var bodyForms = byWord(map[string][]bodyForm{
 		{skips, "assumeTrue assumeFalse assumeThat assumingThat", "*", asked},
 		{skips, "assumeNoException assumeNotNull abort", "*", nil},
 		{skips, "that", "assume() assumeWithMessage()", asked}, // Truth
+		{skips, "fail", "assume() assumeWithMessage()", nil},
 	},
 	"Kotlin": {
 		{skips, "assumeTrue assumeFalse assumeThat", "*", asked},
 		{skips, "that", "assume() assumeWithMessage()", asked},
+		{skips, "fail", "assume() assumeWithMessage()", nil},
 		{skips, "abort", "Assumptions", nil}, // many other functions of Kotlin are named so
 	},
 	"Swift": {
@@ -329,7 +331,11 @@ func (s *side) skipHelper(i int) bool {
 		slices.ContainsFunc(skipReasons, func(reason string) bool { return strings.HasPrefix(rest, reason) }))
 }
 
-// receiver reports whether a call has one of the listed receivers; "assume()" is what a call of assume returns.
+// maxLinks bounds the calls of a chain that are looked at before one of them.
+const maxLinks = 20
+
+// receiver reports whether a call has one of the listed receivers; "assume()" is what a call of assume returns, also
+// through further calls.
 func (s *side) receiver(i int, listed string) bool {
 	dotted := s.of(i-1) == "." || s.of(i-1) == "->" || s.of(i-1) == "::"
 	if listed == "*" {
@@ -341,11 +347,17 @@ func (s *side) receiver(i int, listed string) bool {
 	if !dotted {
 		return false
 	}
-	of := s.of(i - 2)
-	if of == ")" && s.tokens[i-2].mate > 0 {
-		of = s.of(int(s.tokens[i-2].mate)-1) + "()"
+	all := strings.Fields(listed)
+	for at, left := i-2, maxLinks; s.of(at) == ")" && s.tokens[at].mate > 0 && left > 0; at, left = at-2, left-1 {
+		if at = int(s.tokens[at].mate) - 1; slices.Contains(all, s.of(at)+"()") {
+			return true
+		}
+		if s.of(at-1) != "." {
+			return false
+		}
 	}
-	return slices.ContainsFunc(strings.Fields(listed), func(r string) bool {
+	of := s.of(i - 2)
+	return slices.ContainsFunc(all, func(r string) bool {
 		end, any := strings.CutPrefix(r, "*")
 		return r == of || any && strings.HasSuffix(of, end)
 	})
