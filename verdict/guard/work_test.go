@@ -83,3 +83,16 @@ func TestWorkGrowsWithTheSizeOfAChange(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingIsHiddenBehindABound checks that a Makefile is read on behind a recipe that is too long.
+func TestNothingIsHiddenBehindABound(t *testing.T) {
+	const gate, jobs = "test:\n\tgo test ./...\n", "on: [pull_request]\njobs:\n  t:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make test\n"
+	after := gate + numbered("t# ", 0, 20_000) + ":\n" + strings.Repeat("\tx\n", 11) + ".IGNORE:\n"
+	found := guard.Holds(guard.Examine(guard.Change{Files: []guard.File{
+		{OldPath: "Makefile", Path: "Makefile", Before: []byte(gate), After: []byte(after)},
+		{OldPath: ".github/workflows/ci.yml", Path: ".github/workflows/ci.yml", Before: []byte(jobs), After: []byte(jobs)},
+	}}))
+	if len(found) != 1 || found[0].Kind != guard.CI {
+		t.Errorf("it finds %v", found)
+	}
+}

@@ -121,9 +121,11 @@ func (p *Project) makefile(dir, runner, text string) {
 			bare := strings.TrimLeft(recipe, "@+- ")
 			ignored := strings.Contains(recipe[:len(recipe)-len(bare)], "-")
 			commands, err := Parse(variables.expand(bare), Options{})
-			if left -= len(open) * max(len(commands), 1); left < 0 {
-				break
+			copies := len(open) * max(len(commands), 1)
+			if copies > left {
+				continue // and read on: a later line may have make ignore all errors
 			}
+			left -= copies
 			for _, c := range commands {
 				c.Lost = c.Lost || ignored
 				for _, key := range open {
