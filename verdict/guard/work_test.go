@@ -66,6 +66,12 @@ func TestWorkGrowsWithTheSizeOfAChange(t *testing.T) {
 			return numbered("TEST(A, Was#) {\n  EXPECT_EQ(f(#), 1);\n}\n", 0, n),
 				numbered("TEST(A, Is#) {\n  EXPECT_TRUE(g(#), 2);\n}\n", 0, n)
 		}},
+		"many targets that need many others": {"Makefile", 2000, func(n int) (before, after string) {
+			return "test:\n\tgo test ./...\n", numbered("t# ", 0, n) + ":" + numbered(" n#", 0, n) + "\n"
+		}},
+		"many calls of a long chain": {"Makefile", 2000, func(n int) (before, after string) {
+			return "test:\n\tgo test ./...\n", strings.ReplaceAll(chain("x", n), "\tx", "#") + numbered("u#:\n\tmake t0\n", 0, n)
+		}},
 	} {
 		cost := func(n int) uint64 {
 			before, after := tt.write(n)
@@ -84,9 +90,27 @@ func TestWorkGrowsWithTheSizeOfAChange(t *testing.T) {
 	}
 }
 
+// TestManyStepsMayRunOneLongScript checks that the commands of a script are counted for some steps, and not for any number of them.
+func TestManyStepsMayRunOneLongScript(t *testing.T) {
+	const jobs = "on: [pull_request]\njobs:\n  t:\n    runs-on: ubuntu-latest\n    steps:\n"
+	made := func(steps int) uint64 {
+		return allocated(func() {
+			guard.Examine(guard.Change{Files: []guard.File{
+				{OldPath: "check.sh", Path: "check.sh", After: []byte(numbered("go test ./x#\n", 0, 4000))},
+				{OldPath: ".github/workflows/ci.yml", Path: ".github/workflows/ci.yml", Before: []byte(jobs + "      - run: go test\n"),
+					After: []byte(jobs + strings.Repeat("      - run: ./check.sh\n", steps))},
+			}})
+		})
+	}
+	if few, many := made(100), made(800); many > 2*few {
+		t.Errorf("it takes %d MiB instead of %d", many>>20, few>>20)
+	}
+}
+
 // TestNothingIsHiddenBehindABound checks that a Makefile is read on behind a recipe that is too long.
 func TestNothingIsHiddenBehindABound(t *testing.T) {
-	const gate, jobs = "test:\n\tgo test ./...\n", "on: [pull_request]\njobs:\n  t:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make test\n"
+	const gate = "test:\n\tgo test ./...\n"
+	const jobs = "on: [pull_request]\njobs:\n  t:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make test\n"
 	after := gate + numbered("t# ", 0, 20_000) + ":\n" + strings.Repeat("\tx\n", 11) + ".IGNORE:\n"
 	found := guard.Holds(guard.Examine(guard.Change{Files: []guard.File{
 		{OldPath: "Makefile", Path: "Makefile", Before: []byte(gate), After: []byte(after)},

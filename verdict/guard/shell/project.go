@@ -20,13 +20,17 @@ const (
 	maxTargets = 50_000
 	// maxRecipes bounds the commands of the targets of one Makefile. One recipe may be that of many targets.
 	maxRecipes = 200_000
+	// maxFollowed bounds the prerequisites and the commands that are followed in one project. Each of many steps may
+	// run the same long script.
+	maxFollowed = 300_000
 )
 
 // Project resolves a repository's commands: the targets of its Makefiles, the scripts of its packages, its
 // tox environments, its sessions of nox and its script files.
 type Project struct {
-	targets map[string][]Command // by directory, runner and name
-	deps    map[string][]string  // the prerequisites of a Makefile's targets
+	targets map[string][]Command  // by directory, runner and name
+	deps    map[string][][]string // the prerequisites of a Makefile's targets, by rule: many targets share one list
+	left    int                   // of maxFollowed
 	files   map[string][]byte
 	read    map[string][]Command // what is known of files so far, by path
 }
@@ -43,7 +47,8 @@ func IsProject(name string) bool {
 // NewProject reads the files that [IsProject] accepts, by path. A file that does not parse defines nothing,
 // and an unknown command resolves to itself.
 func NewProject(files map[string][]byte) *Project {
-	p := &Project{targets: map[string][]Command{}, deps: map[string][]string{}, files: files, read: map[string][]Command{}}
+	p := &Project{targets: map[string][]Command{}, deps: map[string][][]string{}, left: maxFollowed, files: files,
+		read: map[string][]Command{}}
 	for name, content := range files {
 		dir := path.Dir(name)
 		switch path.Base(name) {
@@ -81,7 +86,7 @@ func (p *Project) tox(dir, name string, content []byte) {
 	}
 	for _, s := range root.Items {
 		if s.Key == "tox" {
-			p.deps[dir+"\x00tox\x00"] = strings.Fields(strings.ReplaceAll(s.Text("envlist")+"\n"+s.Text("env_list"), ",", " "))
+			p.deps[dir+"\x00tox\x00"] = [][]string{strings.Fields(strings.ReplaceAll(s.Text("envlist")+"\n"+s.Text("env_list"), ",", " "))}
 		}
 		env, ok := strings.CutPrefix(s.Key, "testenv")
 		if !ok {
@@ -145,23 +150,29 @@ func (p *Project) makefile(dir, runner, text string) {
 				continue
 			}
 			open = nil
-			needs, _, _ := strings.Cut(strings.TrimLeft(line[at:], ":"), "#")
+			list, _, _ := strings.Cut(strings.TrimLeft(line[at:], ":"), "#")
+			needs := strings.Fields(variables.expand(list))
 			for _, name := range strings.Fields(line[:at]) {
 				key := dir + "\x00" + runner + "\x00" + name
 				open = append(open, key)
-				p.deps[key] = append(p.deps[key], strings.Fields(variables.expand(needs))...)
+				if len(needs) > 0 {
+					p.deps[key] = append(p.deps[key], needs)
+				}
 				p.targets[key] = append(p.targets[key], []Command{}...)
 			}
 		}
 	}
 	prefix := dir + "\x00" + runner + "\x00"
-	ignored, every := p.deps[prefix+".IGNORE"], false
+	ignored, every := map[string]bool{}, false
+	for _, name := range slices.Concat(p.deps[prefix+".IGNORE"]...) {
+		ignored[name] = true
+	}
 	if len(ignored) == 0 { // without names it means all
 		_, every = p.targets[prefix+".IGNORE"]
 	}
 	for key, commands := range p.targets {
 		name, here := strings.CutPrefix(key, prefix)
-		if here && (slices.Contains(ignored, name) || every) {
+		if here && (ignored[name] || every) {
 			for i := range commands {
 				commands[i].Lost = true
 			}
@@ -242,7 +253,11 @@ func (p *Project) resolve(c Command, dir string, depth int, left *int) []Command
 		return []Command{c}
 	}
 	var out []Command
-	for _, inner := range p.lookUp(unwrap(c.Args), dir) {
+	commands := p.lookUp(unwrap(c.Args), dir)
+	if p.left -= len(commands); p.left < 0 {
+		return []Command{c}
+	}
+	for _, inner := range commands {
 		for _, one := range p.resolve(inner, dir, depth+1, left) {
 			one.Line, one.Lost, one.Conditional = c.Line, one.Lost || c.Lost, one.Conditional || c.Conditional
 			out = append(out, one)
@@ -349,12 +364,14 @@ func makeTargets(args []string, dir string) (targets []string, into string) {
 
 // rule adds the commands of a target, after those of its prerequisites. Each target runs once, and none that is done.
 func (p *Project) rule(out []Command, prefix, target string, done map[string]bool) []Command {
-	if done[target] {
+	if p.left--; p.left < 0 || done[target] {
 		return out
 	}
 	done[target] = true
-	for _, need := range p.deps[prefix+target] {
-		out = p.rule(out, prefix, need, done)
+	for _, needs := range p.deps[prefix+target] {
+		for _, need := range needs {
+			out = p.rule(out, prefix, need, done)
+		}
 	}
 	return append(out, p.targets[prefix+target]...)
 }
@@ -393,7 +410,7 @@ func (p *Project) toxed(args []string, dir string) []Command {
 		}
 	}
 	out = slices.Clone(p.targets[dir+"\x00tox\x00"])
-	for _, env := range p.deps[dir+"\x00tox\x00"] {
+	for _, env := range slices.Concat(p.deps[dir+"\x00tox\x00"]...) {
 		out = append(out, p.targets[dir+"\x00tox\x00"+env]...)
 	}
 	return out
