@@ -73,7 +73,7 @@ func Decode(content []byte, settings any) error {
 func Node(node ast.Node, settings any) error {
 	err := yaml.NodeToValue(node, settings, yaml.Strict())
 	if err == nil {
-		if all := fractions(node, reflect.ValueOf(settings).Elem()); len(all) > 0 {
+		if all := fractions(node, reflect.ValueOf(settings).Elem(), anchors(node)); len(all) > 0 {
 			return listed(all)
 		}
 		return nil
@@ -137,23 +137,17 @@ func overlay(node ast.Node, to reflect.Value) (all mistakes) {
 		return all
 	}
 	to.Set(read.Elem())
-	return fractions(node, to)
+	return fractions(node, to, nil)
 }
 
 // fractions returns the mistakes in settings that take whole numbers. The library cuts a fraction off, and a limit
-// of 0.5 would be 0, which may mean none.
-func fractions(node ast.Node, to reflect.Value) (all mistakes) {
+// of 0.5 would be 0, which may mean none. A setting that refers to another has the value with that anchor.
+func fractions(node ast.Node, to reflect.Value, anchored map[string]ast.Node) (all mistakes) {
 	switch node := node.(type) {
 	case *ast.AnchorNode:
-		return fractions(node.Value, to)
+		return fractions(node.Value, to, anchored)
 	case *ast.TagNode:
-		return fractions(node.Value, to)
-	case *ast.FloatNode:
-		return whole(node.GetToken(), node.Value, to)
-	case *ast.StringNode: // the library reads numbers in quotes, too
-		if number, err := strconv.ParseFloat(node.Value, 64); err == nil {
-			return whole(node.GetToken(), number, to)
-		}
+		return fractions(node.Value, to, anchored)
 	case *ast.MappingNode:
 		if to.Kind() != reflect.Struct || readsItself(to.Type()) {
 			return nil
@@ -161,19 +155,45 @@ func fractions(node ast.Node, to reflect.Value) (all mistakes) {
 		known := fields(to)
 		for _, entry := range node.Values {
 			if field, ok := known[entry.Key.GetToken().Value]; ok {
-				all = append(all, fractions(entry.Value, field)...)
+				all = append(all, fractions(entry.Value, field, anchored)...)
 			}
+		}
+	default:
+		if value := number(node, anchored); to.CanInt() && value != math.Trunc(value) {
+			at := node.GetToken()
+			return mistakes{mistake(at, named(at, "it takes a whole number"))}
 		}
 	}
 	return all
 }
 
-// whole returns the mistake of a fraction where a whole number is taken.
-func whole(at *token.Token, number float64, to reflect.Value) mistakes {
-	if !to.CanInt() || number == math.Trunc(number) {
-		return nil
+// number returns the number that a setting has, 0 for none.
+func number(node ast.Node, anchored map[string]ast.Node) float64 {
+	switch node := node.(type) {
+	case *ast.TagNode:
+		return number(node.Value, anchored)
+	case *ast.AliasNode:
+		return number(anchored[node.Value.GetToken().Value], nil)
+	case *ast.FloatNode:
+		return node.Value
+	case *ast.LiteralNode: // a text of several lines
+		return number(node.Value, anchored)
+	case *ast.StringNode: // the library reads numbers in quotes, too
+		if value, err := strconv.ParseFloat(node.Value, 64); err == nil {
+			return value
+		}
 	}
-	return mistakes{mistake(at, named(at, "it takes a whole number"))}
+	return 0
+}
+
+// anchors returns the values that other settings can refer to, by name.
+func anchors(node ast.Node) map[string]ast.Node {
+	all := map[string]ast.Node{}
+	for _, found := range ast.Filter(ast.AnchorType, node) {
+		anchor := found.(*ast.AnchorNode)
+		all[anchor.Name.GetToken().Value] = anchor.Value
+	}
+	return all
 }
 
 // readsItself reports whether a type has a method that reads its settings.

@@ -114,7 +114,8 @@ func TestNoFractionIsCutOff(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "boards: it takes a whole number") {
 		t.Errorf("beside another mistake: %v", err)
 	}
-	for _, text := range []string{`boards: "0.5"`, "boards: !!float 0.5", "boards: 0x1p-1"} {
+	for _, text := range []string{`boards: "0.5"`, "boards: !!float 0.5", "boards: 0x1p-1", "boards: >-\n  0.5\n",
+		"name: &half 0.5\nboards: *half\n", "lamp: {watts: &half 1.5}\nboards: *half\n"} {
 		if err := strictyaml.Decode([]byte(text), &s); err == nil || !strings.Contains(err.Error(), "it takes a whole number") {
 			t.Errorf("%s: %v", text, err)
 		}
