@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"touchstone/agent/bounded"
+	"touchstone/worktree"
 )
 
 func TestTheSheetSaysWhatItCouldNotSee(t *testing.T) {
@@ -71,6 +72,30 @@ func TestASheetIsMadeWithoutTypesIfTheyTakeTooLong(t *testing.T) {
 	}
 	if got := strings.Join(listed(s), "\n"); !strings.Contains(got, "Store.FetchAll: z/b.go:4 calls") {
 		t.Errorf("listed\n%s", got)
+	}
+}
+
+// TestPairsOfShortDefinitionsAreBounded renames so many definitions of one line that comparing all would take a minute.
+func TestPairsOfShortDefinitionsAreBounded(t *testing.T) {
+	t.Parallel()
+	const many = 8000
+	var before, after strings.Builder
+	names := make([]Name, 0, 2*many)
+	for i := range many {
+		fmt.Fprintf(&before, "def a%d(): pass%d\n", i, i)
+		fmt.Fprintf(&after, "def b%d(): pass%d\n", i, i)
+		names = append(names, Name{Kind: "func", Name: fmt.Sprintf("a%d", i), How: Removed, Line: i + 1, last: i + 1},
+			Name{Kind: "func", Name: fmt.Sprintf("b%d", i), How: Added, Line: i + 1, last: i + 1})
+	}
+	pairRenamed(names, worktree.Sides{Before: []byte(before.String()), After: []byte(after.String())})
+	renamed := 0
+	for _, n := range names {
+		if n.How == Renamed {
+			renamed++
+		}
+	}
+	if renamed == 0 || renamed*many > maxCompared/perPair {
+		t.Errorf("%d of %d definitions were compared with all others", renamed, many)
 	}
 }
 

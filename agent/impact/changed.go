@@ -391,8 +391,12 @@ func own(changed map[int]string, b outline.Block, all []outline.Block) bool {
 // comment matches a line that is only a comment, in most languages.
 var comment = lazyregexp.New(`^\s*(?://|#|/?\*|--|<!--|"""|''')`)
 
-// maxCompared bounds the words in the pairs of definitions of one file that are compared, which takes seconds.
-const maxCompared = 1 << 27
+const (
+	// maxCompared bounds the words in the pairs of definitions of one file that are compared, which takes seconds.
+	maxCompared = 1 << 27
+	// perPair is how many words a pair counts as, however short it is: so long does it take.
+	perPair = 32
+)
 
 // pairRenamed combines a removed and an added definition with nearly the same text into a renamed one. It
 // clears the kind of the other entry.
@@ -422,12 +426,13 @@ func pairRenamed(names []Name, s worktree.Sides) {
 		}
 		best, at := 0.0, -1
 		for k, came := range names {
+			if left--; left < 0 {
+				return
+			}
 			if came.How != Added || came.Kind != gone.Kind || came.In != gone.In && came.Name != gone.Name {
 				continue
 			}
-			if left -= len(texts[i]) + len(texts[k]); left < 0 {
-				return
-			}
+			left -= perPair + len(texts[i]) + len(texts[k])
 			if alike := likeness(texts[i], texts[k]); alike > best {
 				best, at = alike, k
 			}
