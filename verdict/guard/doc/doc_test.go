@@ -71,7 +71,7 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 		"nested XML":  {"a.xml", strings.Repeat("<a>", 100_000), true}, "an alias bomb": {"a.yml", bomb, true},
 		"a large file": {"a.yml", strings.Repeat("a: b\n", 1<<20), true},
 		"many keys":    {"a.yml", strings.Repeat("a: b\n", 100_000), true}, "an unknown format": {"a.docx", "x", false},
-		"many values": {"a.ini", strings.Repeat("a=b\n", 100_000), true},
+		"many values": {"a.ini", strings.Repeat("a=b\n", 21_000), true},
 	} {
 		var err error
 		made := testing.AllocsPerRun(1, func() { _, err = doc.Parse(tt.file, []byte(tt.text)) })

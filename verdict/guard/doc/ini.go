@@ -11,7 +11,7 @@ import (
 // map; keys before the first section belong to the root.
 func parseINI(content []byte) (*Node, error) {
 	text := written(content)
-	if bytes.Count(text, []byte("\n")) > maxNodes { // the library's time grows with the square of the values of one key
+	if bytes.Count(text, []byte("\n")) > maxLines {
 		return nil, ErrTooLarge
 	}
 	file, err := ini.LoadSources(ini.LoadOptions{
@@ -50,6 +50,10 @@ func written(content []byte) []byte {
 	}
 	return kept.Bytes()
 }
+
+// maxLines bounds the lines of a document that are no comments. The library's time grows with the square of the keys of a
+// section, and of the values of a key: half a second for so many.
+const maxLines = 20_000
 
 // maxSearched bounds the lines that are searched for keys in one document.
 const maxSearched = 10_000_000
