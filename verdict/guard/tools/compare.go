@@ -189,20 +189,36 @@ func (c *comparison) fresh(p *pair, is value) {
 	tier := is.tier()
 	// In an existing file the rule may never have been on; nobody turns off a rule that is off.
 	unknown := s.Default == "" && s.Implied == "" && s.Way == On && p.before.files[is.file]
-	beside := slices.ContainsFunc(slices.Collect(maps.Keys(p.after.values)), func(key string) bool { return base(key) == s.Beside })
+	beside := s.Beside != "" && p.after.hasBase(s.Beside)
 	// The setting may come from a configuration that this one was based on or, in a new file, from another
 	// file.
 	elsewhere := p.before.based && !p.after.based || !p.tool.Nearest && !p.before.files[is.file]
 	// A folder's additions to the settings above it apply to its own files only.
 	within := s.Way == Grade && !p.tool.Nearest && !ForTools(p.dir)
-	if unknown || beside || elsewhere || within || c.commanded(is.key) || c.adopts(p.tool) || s.Way == Grade && c.relatedCheckMore(p.tool) {
+	if unknown || beside || elsewhere || within || c.adopts(p.tool) || s.Way == Grade && c.relatedCheckMore(p.tool) || c.commanded(is.key) {
 		tier = change.Evidence
 	}
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
 }
 
+// hasBase reports whether a setting has this name, wherever it stands.
+func (p part) hasBase(name string) bool {
+	for key := range p.values {
+		if base(key) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// maxCommanded bounds the settings whose options are searched for in all files. Any further one is held.
+const maxCommanded = 200
+
 // commanded reports whether a command of the change loses the option that has the same name as a setting.
 func (c *comparison) commanded(key string) bool {
+	if c.commands++; c.commands > maxCommanded {
+		return false
+	}
 	return slices.ContainsFunc(c.files, func(f change.File) bool {
 		return change.File{Before: f.After, After: f.Before}.Gains("--" + base(key))
 	})
@@ -224,8 +240,8 @@ func (c *comparison) moved(p *pair, is value) bool {
 	gone := func(list []value, setting *Setting) bool {
 		return slices.ContainsFunc(list, func(v value) bool { return v.setting == setting && v.text == is.text })
 	}
-	for _, other := range c.parts {
-		if other.tool != p.tool || other == p {
+	for _, other := range c.had[p.tool] {
+		if other == p {
 			continue
 		}
 		for key, was := range other.before.values {

@@ -362,11 +362,14 @@ func alternatives(pattern, key string) bool {
 
 // Compare finds settings that became weaker.
 func Compare(files []change.File) []change.Finding {
-	c := &comparison{parts: map[string]*pair{}, newer: map[string]bool{}, stricter: map[*Tool]bool{}, files: files}
+	c := &comparison{parts: map[string]*pair{}, newer: map[string]bool{}, stricter: map[*Tool]bool{}, had: map[*Tool][]*pair{}, files: files}
 	for _, f := range files {
 		c.read(f)
 	}
 	for _, p := range c.parts {
+		if p.before.there {
+			c.had[p.tool] = append(c.had[p.tool], p)
+		}
 		if p.sharpened() {
 			c.stricter[p.tool] = c.stricter[p.tool] || p.before.there
 		}
@@ -392,6 +395,8 @@ type comparison struct {
 	newer map[string]bool // whether the change brings another version of a tool, for the tools asked about so far
 	// stricter are the tools that check more than before anywhere, each with whether it was there before.
 	stricter map[*Tool]bool
+	had      map[*Tool][]*pair // those that were there before
+	commands int               // settings whose options were searched for
 	found    []change.Finding
 }
 
