@@ -72,6 +72,12 @@ func TestWorkGrowsWithTheSizeOfAChange(t *testing.T) {
 		"many calls of a long chain": {"Makefile", 2000, func(n int) (before, after string) {
 			return "test:\n\tgo test ./...\n", strings.ReplaceAll(chain("x", n), "\tx", "#") + numbered("u#:\n\tmake t0\n", 0, n)
 		}},
+		"many lines of one check": {"Makefile", 1500, func(n int) (before, after string) {
+			return "test:\n\tgo test ./...\n", "test:\n" + numbered("\tgo test ./x#\n", 0, n)
+		}},
+		"many rules that are off": {".eslintrc.json", 1500, func(n int) (before, after string) {
+			return `{"rules":{"no-x":"error"}}`, `{"rules":{` + numbered(`"r#":"off",`, 0, n) + `"no-x":"off"}}`
+		}},
 	} {
 		cost := func(n int) uint64 {
 			before, after := tt.write(n)

@@ -41,9 +41,10 @@ func (c *comparison) options() {
 
 // lines returns the runs of one check in one job that have different command lines.
 func lines(runs []Run, like Run) (out []Run) {
+	seen := map[string]bool{}
 	for _, r := range runs {
-		if r.Check == like.Check && r.job() == like.job() && r.Strength >= Sometimes &&
-			!slices.ContainsFunc(out, func(o Run) bool { return o.command() == r.command() }) {
+		if r.Check == like.Check && r.Path == like.Path && r.Job == like.Job && r.Strength >= Sometimes && !seen[r.command()] {
+			seen[r.command()] = true
 			out = append(out, r)
 		}
 	}

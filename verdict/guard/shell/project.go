@@ -163,19 +163,17 @@ func (p *Project) makefile(dir, runner, text string) {
 		}
 	}
 	prefix := dir + "\x00" + runner + "\x00"
-	ignored, every := map[string]bool{}, false
-	for _, name := range slices.Concat(p.deps[prefix+".IGNORE"]...) {
-		ignored[name] = true
-	}
-	if len(ignored) == 0 { // without names it means all
-		_, every = p.targets[prefix+".IGNORE"]
-	}
-	for key, commands := range p.targets {
-		name, here := strings.CutPrefix(key, prefix)
-		if here && (ignored[name] || every) {
-			for i := range commands {
-				commands[i].Lost = true
+	ignored := slices.Concat(p.deps[prefix+".IGNORE"]...)
+	if _, there := p.targets[prefix+".IGNORE"]; there && len(ignored) == 0 { // without names it means all
+		for key := range p.targets {
+			if name, here := strings.CutPrefix(key, prefix); here {
+				ignored = append(ignored, name)
 			}
+		}
+	}
+	for _, name := range ignored {
+		for i := range p.targets[prefix+name] {
+			p.targets[prefix+name][i].Lost = true
 		}
 	}
 }
