@@ -103,13 +103,24 @@ func (f *finder) fields(ctx context.Context) error {
 			}
 		}
 	}
+	type source struct {
+		types []outline.Block
+		lines []string
+	}
+	sources := map[string]source{} // each is parsed once, since thousands of its fields may be touched
 	for _, n := range touched {
-		if b, ok := outline.Innermost(outline.Of(n.Path, f.program.Source(n.Path)), n.Line,
-			func(b outline.Block) bool { return b.Kind == "type" }); ok {
+		in, known := sources[n.Path]
+		if !known {
+			text := f.program.Source(n.Path)
+			in.types = slices.DeleteFunc(outline.Of(n.Path, text), func(b outline.Block) bool { return b.Kind != "type" })
+			in.lines = strings.Split(string(text), "\n")
+			sources[n.Path] = in
+		}
+		if b, ok := outline.Innermost(in.types, n.Line, func(outline.Block) bool { return true }); ok {
 			n.In = b.Name
 		}
 		n.hide(nil)
-		n.defining(strings.Split(string(f.program.Source(n.Path)), "\n"))
+		n.defining(in.lines)
 		f.change.fields = append(f.change.fields, *n)
 	}
 	f.change.fields = slices.DeleteFunc(f.change.fields, func(n Name) bool {
@@ -125,26 +136,43 @@ func (f *finder) fields(ctx context.Context) error {
 // now returns the position at the head of a field that a line before the change refers to; ok is false if the
 // field was removed.
 func (f *finder) now(r golang.Ref) (of golang.Definition, ok bool) {
+	moved, known := f.moved[r.Of.Path]
+	if !known {
+		moved = f.change.moved(r.Of.Path)
+		f.moved[r.Of.Path] = moved
+	}
+	if moved == nil {
+		return r.Of, true // in a file that the change does not touch
+	}
+	line, ok := moved[placed{r.Name, r.Of.Line}]
+	return golang.Definition{Path: r.Of.Path, Line: line}, ok
+}
+
+// placed is a field by its name and line.
+type placed struct {
+	name string
+	line int
+}
+
+// moved returns the lines at the head of the fields that a file had before the change; nil if the change does not touch it.
+func (c *changed) moved(file string) map[placed]int {
 	var old []byte
-	for _, side := range f.change.golang {
-		if side.path == r.Of.Path {
+	for _, side := range c.golang {
+		if side.path == file {
 			old = side.before
 		}
 	}
 	if old == nil {
-		return r.Of, true // in a file that the change does not touch
+		return nil
 	}
-	for _, was := range outline.Of(r.Of.Path, old) {
-		if was.Kind != "field" || was.Name != r.Name || was.Start != r.Of.Line {
-			continue
-		}
-		for _, is := range f.change.outlines[r.Of.Path] {
-			if is.Title() == was.Title() {
-				return golang.Definition{Path: r.Of.Path, Line: is.Start}, true
-			}
+	now := byTitle(c.outlines[file])
+	all := map[placed]int{}
+	for _, was := range outline.Of(file, old) {
+		if is, there := now[was.Title()]; there && was.Kind == "field" {
+			all[placed{was.Name, was.Start}] = is.Start
 		}
 	}
-	return of, false
+	return all
 }
 
 // asked matches an attribute or property that a line accesses on a value without calling it; sigil matches

@@ -197,7 +197,7 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 			verdict.Amount(x.long, "file", "files"), maxFile>>10))
 	}
 	x.program(program, contents)
-	f := finder{program: program, change: c, index: x, contents: contents, kinds: map[string]string{}}
+	f := finder{program: program, change: c, index: x, contents: contents, kinds: map[string]string{}, moved: map[string]map[placed]int{}}
 	sheet.Imports = c.imports
 	if err = f.fields(ctx); err != nil {
 		return sheet, err

@@ -69,3 +69,25 @@ func TestComparingRenamedFunctionsGrowsWithTheirNumber(t *testing.T) {
 		t.Errorf("%d KiB, and %d KiB for twice as many", once>>10, twice>>10)
 	}
 }
+
+// TestThousandsOfFieldsOfOneFileTakeNoMinutes writes each field of a long struct otherwise than before.
+func TestThousandsOfFieldsOfOneFileTakeNoMinutes(t *testing.T) {
+	t.Parallel()
+	const fields = 6000
+	var store, was, is strings.Builder
+	store.WriteString("package z\n\ntype Store struct {\n")
+	for i := range fields {
+		fmt.Fprintf(&store, "\tField%d int\n", i)
+		fmt.Fprintf(&was, "\ts.Field%d = 1\n", i)
+		fmt.Fprintf(&is, "\ts.Field%d = 2\n", i)
+	}
+	use := func(body string) string { return "package z\n\nfunc use(s Store) {\n" + body + "}\n" }
+	tree := changing(t, map[string]string{"go.mod": module, "z/a.go": store.String() + "}\n", "z/b.go": use(was.String())},
+		map[string]string{"z/a.go": store.String() + "\tLast int\n}\n", "z/b.go": use(is.String())})
+	within(t, 40*time.Second, func() {
+		names := sheetOf(t, tree, "").Names
+		if !slices.ContainsFunc(names, func(n Name) bool { return n.Kind == "field" && n.In == "Store" && n.How == Touched && n.weight > 4 }) {
+			t.Errorf("%+v", names)
+		}
+	})
+}
