@@ -123,6 +123,7 @@ func (f *finder) alike() ([]Alike, error) {
 	}
 	err := f.read(wanted, func(entry int, lines []string) {
 		file := f.index.entries[entry].Path
+		around := outline.SurroundingsOf(file, lines)
 		for at, line := range lines {
 			if len(line) > maxLine || len(line) < 12 {
 				continue
@@ -141,7 +142,7 @@ func (f *finder) alike() ([]Alike, error) {
 				if shape != s.shape {
 					continue
 				}
-				p := Place{Path: file, Line: at + 1, What: "alike", Function: outline.Around(file, lines, at),
+				p := Place{Path: file, Line: at + 1, What: "alike", Function: around.Around(at),
 					Text: verdict.Clip(strings.TrimSpace(line), maxText)}
 				if path.Dir(file) == path.Dir(s.Path) {
 					p.rank = 1

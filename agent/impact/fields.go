@@ -376,10 +376,10 @@ func (n *Name) defining(lines []string) {
 
 // kin reports whether a method of the same name, defined in a line of a file, can stand for a changed method:
 // in Go according to the types, elsewhere if one of the files mentions the other's type.
-func (f *finder) kin(n *Name, file string, lines []string, at int) bool {
+func (f *finder) kin(n *Name, file string, lines []string, at int, s *outline.Surroundings) bool {
 	b, _ := outline.Begins(file, lines[at])
 	if b.In == "" {
-		b.In, _, _ = strings.Cut(outline.Around(file, lines, at), ".")
+		b.In, _, _ = strings.Cut(s.Around(at), ".")
 	}
 	if strings.HasSuffix(file, ".go") {
 		return f.related(n, path.Dir(file), b.In)
@@ -390,9 +390,9 @@ func (f *finder) kin(n *Name, file string, lines []string, at int) bool {
 
 // mine reports whether a name in a line can be a field that changed lines touch, as far as its qualifier
 // shows.
-func (n *Name) mine(file string, lines []string, at int, owner string) bool {
+func (n *Name) mine(file string, lines []string, at int, owner string, s *outline.Surroundings) bool {
 	if itself(owner) && n.In != "" {
-		in, _, inside := strings.Cut(outline.Around(file, lines, at), ".")
+		in, _, inside := strings.Cut(s.Around(at), ".")
 		return in == n.In || !inside && !typeLike(in)
 	}
 	if owner != "" || n.Name[0] == '@' || file == n.Path && implicit(file) {

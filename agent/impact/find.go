@@ -264,7 +264,8 @@ func (f *finder) search(n *Name, file string, lines []string) {
 	if file == n.Path {
 		n.defining(lines)
 	}
-	r := reading{finder: f, name: n, file: file, lines: lines, owners: n.qualifiers(file, lines), types: map[string]string{}}
+	r := reading{finder: f, name: n, file: file, lines: lines, owners: n.qualifiers(file, lines), types: map[string]string{},
+		around: outline.SurroundingsOf(file, lines)}
 	r.refs, r.checked = f.program.Refs(file)
 	own := f.kind(file)
 	first, last := outline.InlineTests(file, lines)
@@ -279,7 +280,7 @@ func (f *finder) search(n *Name, file string, lines []string) {
 		}
 		p, ok := r.use(i, kind)
 		if ok && (found < perFile || n.How == Touched) { // finding it for all lines of a long file takes too much time
-			p.Function = outline.Around(file, lines, i)
+			p.Function = r.around.Around(i)
 		}
 		if !ok || n.listed(p) {
 			if n.word != "" {
@@ -329,6 +330,8 @@ type reading struct {
 	// types are the types of qualifiers, as far as they were looked up in text, which is all lines joined.
 	types map[string]string
 	text  string
+	// around are the surroundings of the lines.
+	around *outline.Surroundings
 }
 
 // use returns what a line does with the name, without its function; ok is false if the name means something else there.
@@ -385,11 +388,11 @@ func (r *reading) another(p Place, m meaning, at int, owner string) bool {
 		return true
 	case touched && (p.What != "reads" && p.What != "writes" || !m.known && called(line[at+len(n.Name):])):
 		return true
-	case p.What == "also defines" && n.Kind == "method" && !r.kin(n, r.file, r.lines, i):
+	case p.What == "also defines" && n.Kind == "method" && !r.kin(n, r.file, r.lines, i, r.around):
 		return true
 	case !m.same && n.vague(r.file, line, at) && used[p.What]:
 		return true
-	case touched && !m.known && !n.mine(r.file, r.lines, i, owner):
+	case touched && !m.known && !n.mine(r.file, r.lines, i, owner, r.around):
 		return true
 	}
 	return owner != "" && r.owners != nil && outline.Knows(r.file) && !slices.Contains(r.owners, owner)

@@ -372,8 +372,8 @@ func FuzzLinesAreReadWithoutFailing(f *testing.F) {
 		product, _ := lines.apart(s)
 		c.touch(s, false, blocks, blocks, product)
 		for _, n := range c.fields {
-			n.mine(name, []string{line}, 0, "self")
-			n.mine(name, []string{line}, 0, "")
+			n.mine(name, []string{line}, 0, "self", outline.SurroundingsOf(name, []string{line}))
+			n.mine(name, []string{line}, 0, "", outline.SurroundingsOf(name, []string{line}))
 			n.vague(name, line, 0)
 			n.defining([]string{line})
 		}

@@ -36,37 +36,52 @@ func (p *indentation) beginning(at int) (Block, bool) {
 	return p.begins(indent(p.lines[at]), p.statement(at))
 }
 
-// maxAround bounds the lines above a line that are searched for what encloses it. Searching all of them for each line
-// of a long list could take minutes.
-const maxAround = 1000
+// maxAround bounds the lines above a line that are read for what encloses it: few code is nested as deep, or has as many
+// branches.
+const maxAround = 200
+
+// Surroundings tells what encloses the lines of one file. It reads the indentation of all lines once, when it is first
+// asked: many lines of a long file may be asked for.
+type Surroundings struct {
+	name  string
+	lines []string
+	// above has for each line the nearest one above it that is less indented, or -1; in a document, the heading above it.
+	above []int
+}
+
+// SurroundingsOf returns the surroundings of the lines of a file.
+func SurroundingsOf(name string, lines []string) *Surroundings {
+	return &Surroundings{name: name, lines: lines}
+}
 
 // Around returns the name of what encloses a line, which counts from 0: the function, else the type, the
-// heading of a document, or the section of a configuration. It searches the less indented ones of the maxAround lines
-// above, and returns "" if none of them names anything.
-func Around(name string, lines []string, at int) string {
+// heading of a document, or the section of a configuration. It reads at most maxAround of the less indented lines above,
+// and returns "" if none of them names anything.
+func (s *Surroundings) Around(at int) string {
 	switch {
-	case strings.HasSuffix(name, ".md"), strings.HasSuffix(name, ".mdx"):
-		for i := at; i >= max(0, at-maxAround); i-- {
-			if m := heading.FindStringSubmatch(lines[i]); m != nil {
-				return m[1]
-			}
+	case document(s.name):
+		if s.above == nil {
+			s.above = headings(s.lines)
 		}
+		if s.above[at] < 0 {
+			return ""
+		}
+		return heading.FindStringSubmatch(s.lines[s.above[at]])[1]
+	case strings.HasSuffix(s.name, ".rst"), strings.HasSuffix(s.name, ".txt"), strings.HasSuffix(s.name, ".adoc"):
 		return ""
-	case strings.HasSuffix(name, ".rst"), strings.HasSuffix(name, ".txt"), strings.HasSuffix(name, ".adoc"):
-		return ""
-	case !Knows(name):
-		return section(lines, at)
+	case !Knows(s.name):
+		return section(s.lines, at)
+	}
+	if s.above == nil {
+		s.above = lessIndented(s.lines)
 	}
 	inner := ""
-	p := reading(name, lines)
-	depth := indent(lines[at])
-	for i := at - 1; i >= max(0, at-maxAround) && depth > 0; i-- {
-		in := indent(lines[i])
-		if in >= depth || strings.TrimSpace(lines[i]) == "" {
-			continue
-		}
+	p := reading(s.name, s.lines)
+	depth := indent(s.lines[at])
+	for i, left := s.next(at-1, depth), maxAround; i >= 0 && left > 0; i, left = s.next(i-1, depth), left-1 {
+		in := indent(s.lines[i])
 		b, ok := p.beginning(i)
-		if text := strings.TrimSpace(lines[i]); !ok && (p.goesOn(text) || closes.MatchString(text)) {
+		if text := strings.TrimSpace(s.lines[i]); !ok && (p.goesOn(text) || closes.MatchString(text)) {
 			depth = in + 1 // the end of a signature or another branch, which is indented as far as the beginning
 			continue
 		}
@@ -84,6 +99,48 @@ func Around(name string, lines []string, at int) string {
 		}
 	}
 	return inner
+}
+
+// next returns the nearest line from i upwards that is less indented than depth, or -1.
+func (s *Surroundings) next(i, depth int) int {
+	for i >= 0 && (strings.TrimSpace(s.lines[i]) == "" || indent(s.lines[i]) >= depth) {
+		i = s.above[i] // all lines between are indented at least as far
+	}
+	return i
+}
+
+func document(name string) bool {
+	return strings.HasSuffix(name, ".md") || strings.HasSuffix(name, ".mdx")
+}
+
+// headings returns the heading at or above each line of a document, or -1.
+func headings(lines []string) []int {
+	all, last := make([]int, len(lines)), -1
+	for i, line := range lines {
+		if heading.MatchString(line) {
+			last = i
+		}
+		all[i] = last
+	}
+	return all
+}
+
+// lessIndented returns the nearest line above each line that is less indented and not empty, or -1; for an empty line the
+// nearest one that is not empty.
+func lessIndented(lines []string) []int {
+	all, last := make([]int, len(lines)), -1
+	for i, line := range lines {
+		all[i] = last
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		in := indent(line)
+		for all[i] >= 0 && indent(lines[all[i]]) >= in {
+			all[i] = all[all[i]]
+		}
+		last = i
+	}
+	return all
 }
 
 // section returns the key above a line of a configuration.

@@ -138,7 +138,7 @@ func TestEnclosingDefinitionIsFound(t *testing.T) {
 		{"a.yaml", "jobs:\n  test:\n    run: HERE\n", "test"},
 	} {
 		all := lines([]byte(test.text))
-		if got := Around(test.name, all, len(all)-1); got != test.want {
+		if got := SurroundingsOf(test.name, all).Around(len(all) - 1); got != test.want {
 			t.Errorf("%s: %q stands around, want %q", test.text, got, test.want)
 		}
 	}
@@ -159,13 +159,29 @@ func TestStringsWithoutEndTakeNoMinutes(t *testing.T) {
 	}
 }
 
-// TestWhatEnclosesALineIsSearchedForNearby checks that the search does not go to the beginning of a long list.
-func TestWhatEnclosesALineIsSearchedForNearby(t *testing.T) {
+// TestWhatEnclosesALineIsFoundFarAbove checks that neither many lines nor many questions take long.
+func TestWhatEnclosesALineIsFoundFarAbove(t *testing.T) {
 	t.Parallel()
-	for name, texts := range map[string][2]string{"a.py": {"class Shop:\n", "    item,\n"}, "a.md": {"# Shop\n", "- item\n"}} {
-		lines := strings.Split(texts[0]+strings.Repeat(texts[1], 2*maxAround), "\n")
-		if near, far := Around(name, lines, maxAround), Around(name, lines, maxAround+1); near != "Shop" || far != "" {
-			t.Errorf("lines of %s are in %q and %q", name, near, far)
+	const many = 40_000
+	for name, test := range map[string]struct{ first, each, want string }{
+		"a.py":   {"class Shop:\n", "    item,\n\n", "Shop"},
+		"b.py":   {"class Shop:\n    def sell(self):\n", "        item,\n", "Shop.sell"},
+		"c.java": {"class Shop {\n", "  void sell() {\n    item();\n  }\n\n", "Shop.sell"},
+		"a.md":   {"# Shop\n", "- item\n", "Shop"},
+	} {
+		lines := strings.Split(test.first+strings.Repeat(test.each, many), "\n")
+		s := SurroundingsOf(name, lines)
+		asked := 0
+		for at, line := range lines {
+			if strings.Contains(line, "item") {
+				asked++
+				if got := s.Around(at); got != test.want {
+					t.Fatalf("line %d of %s is in %q", at, name, got)
+				}
+			}
+		}
+		if asked != many {
+			t.Errorf("%s has %d such lines", name, asked)
 		}
 	}
 }
