@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -29,29 +30,17 @@ func readGitLab(root *doc.Node) (Pipeline, error) {
 		}
 		j = extended(root, j, 0)
 		job := Job{Name: j.Key, Line: j.Line, Strength: gitlabStrength(j), Cells: gitlabCells(j.Get("parallel", "matrix"))}
-		before := j.Get("before_script")
-		if before == nil {
-			before = firstNode(root.Get("default", "before_script"), root.Get("before_script"))
-		}
+		before := cmp.Or(j.Get("before_script"), root.Get("default", "before_script"), root.Get("before_script"))
 		job.Steps = scriptSteps(joined(before, j.Get("script")), shell.Options{Errexit: true, Pipefail: true})
 		p.Jobs = append(p.Jobs, job)
 	}
 	return p, nil
 }
 
-func firstNode(nodes ...*doc.Node) *doc.Node {
-	for _, n := range nodes {
-		if n != nil {
-			return n
-		}
-	}
-	return nil
-}
-
 // joined joins two scripts that run in one shell.
 func joined(a, b *doc.Node) *doc.Node {
 	if a == nil || b == nil {
-		return firstNode(a, b)
+		return cmp.Or(a, b)
 	}
 	out := &doc.Node{Kind: doc.List, Line: b.Line}
 	for _, n := range []*doc.Node{a, b} {

@@ -12,19 +12,12 @@ import (
 // can fail the job.
 func readTravis(root *doc.Node) (Pipeline, error) {
 	p := Pipeline{Strength: Always, Line: 1}
-	jobs := root.Get("jobs")
-	if jobs == nil {
-		jobs = root.Get("matrix")
-	}
+	jobs := cmp.Or(root.Get("jobs"), root.Get("matrix"))
 	allowed := jobs.Get("allow_failures").Members()
 	add := func(n *doc.Node, name string, line int, strength Strength) {
 		job := Job{Name: name, Line: line, Strength: strength, Cells: axes(n, travisAxes...)}
 		for _, key := range []string{"before_install", "install", "before_script", "script"} {
-			list := n.Get(key)
-			if list == nil {
-				list = root.Get(key)
-			}
-			job.Steps = append(job.Steps, scriptSteps(list, shell.Options{EachCounts: true})...)
+			job.Steps = append(job.Steps, scriptSteps(cmp.Or(n.Get(key), root.Get(key)), shell.Options{EachCounts: true})...)
 		}
 		for i, step := range job.Steps {
 			job.Steps[i].Strength = func(cell Cell) Strength {
