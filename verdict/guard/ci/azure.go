@@ -37,14 +37,11 @@ func readAzure(root *doc.Node) (Pipeline, error) {
 			p.Strength = Elsewhere
 		}
 	}
-	azureJobs(&p, root, Always, 0)
+	azureJobs(&p, root, Always)
 	return p, nil
 }
 
-func azureJobs(p *Pipeline, n *doc.Node, outer Strength, depth int) {
-	if depth > 9 {
-		return
-	}
+func azureJobs(p *Pipeline, n *doc.Node, outer Strength) {
 	outer = min(outer, azureStrength(n))
 	if template := n.Text("template"); template != "" {
 		job := Job{Name: template, Line: n.Line, Strength: outer, Cells: []Cell{{}}, Calls: template, Inputs: map[string]string{}}
@@ -53,12 +50,12 @@ func azureJobs(p *Pipeline, n *doc.Node, outer Strength, depth int) {
 	}
 	for _, key := range []string{"extends", "parameters"} { // a template may be given jobs
 		if given := n.Get(key); given != nil && given.Kind == doc.Map {
-			azureJobs(p, given, outer, depth+1)
+			azureJobs(p, given, outer)
 		}
 	}
 	for _, key := range []string{"stages", "jobs"} {
 		for _, item := range n.Get(key).Members() {
-			azureJobs(p, item, outer, depth+1)
+			azureJobs(p, item, outer)
 		}
 	}
 	steps := n.Get("steps")

@@ -41,11 +41,8 @@ func readCircleCI(root *doc.Node) (Pipeline, error) {
 
 func circleJob(root, j, use *doc.Node) Job {
 	job := Job{Name: j.Key, Line: j.Line, Strength: Always, Cells: cells(use.Get("matrix", "parameters"))}
-	if use.Get("filters", "branches") != nil {
-		job.Strength, job.Line = Elsewhere, use.Get("filters", "branches").Line
-	}
-	if use.Get("filters", "tags") != nil && use.Get("filters", "branches") == nil {
-		job.Strength = Always
+	if branches := use.Get("filters", "branches"); branches != nil {
+		job.Strength, job.Line = Elsewhere, branches.Line
 	}
 	job.Steps = circleSteps(root, j.Get("steps"), 0)
 	return job

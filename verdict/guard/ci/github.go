@@ -217,12 +217,10 @@ func runsElsewhere(condition string) Strength {
 // githubShell returns how GitHub starts a step's shell: only an explicit "bash" has pipefail.
 func githubShell(name string, windows bool) shell.Options {
 	switch {
-	case name == "" && !windows, strings.HasSuffix(name, "sh -e {0}"):
+	case name == "" && !windows, name == "sh", strings.HasSuffix(name, "sh -e {0}"):
 		return shell.Options{Errexit: true}
 	case name == "bash":
 		return shell.Options{Errexit: true, Pipefail: true}
-	case name == "sh":
-		return shell.Options{Errexit: true}
 	case strings.Contains(name, "{0}") && strings.Contains(name, "sh"):
 		return shell.Options{Errexit: strings.Contains(name, " -e") || strings.Contains(name, "-ex"),
 			Pipefail: strings.Contains(name, "pipefail")}

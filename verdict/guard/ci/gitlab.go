@@ -177,9 +177,6 @@ func scriptSteps(n *doc.Node, o shell.Options) []Step {
 			}
 		}
 		steps[i].Script = prefix + whole[i]
-		if !o.Errexit && !o.EachCounts && i < len(steps)-1 {
-			steps[i].Script += "\ntrue"
-		}
 	}
 	return steps
 }

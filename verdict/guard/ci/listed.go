@@ -34,11 +34,8 @@ func readListed(root *doc.Node) (Pipeline, error) {
 		case n.Get("if") != nil:
 			strength = min(strength, Sometimes)
 		}
-		if w := n.Get("when"); w != nil {
-			events := append(w.Get("event").Strings(), w.Text("event"))
-			if len(events) > 1 && !contains(events, "pull_request") {
-				strength = min(strength, Elsewhere)
-			}
+		if events := n.Get("when", "event").Strings(); len(events) > 0 && !contains(events, "pull_request") {
+			strength = min(strength, Elsewhere)
 		}
 		job := Job{Name: cmp.Or(n.Text("name"), n.Text("key"), n.Text("label"), n.Key), Line: n.Line, Strength: strength, Cells: machines}
 		if m := n.Get("matrix"); m != nil {
