@@ -30,10 +30,14 @@ type side struct {
 	pipelines map[string]Pipeline
 }
 
+func newSide() side {
+	return side{jobs: map[string]Job{}, broken: map[string]error{}, unread: map[string][]int{}, pipelines: map[string]Pipeline{}}
+}
+
 // read gathers a side; content returns nil for a missing file. The side uses a file's name after the change,
 // so that a renamed file stays the same file.
 func read(files []change.File, content func(change.File) (string, []byte)) side {
-	s := side{jobs: map[string]Job{}, broken: map[string]error{}, unread: map[string][]int{}, pipelines: map[string]Pipeline{}}
+	s := newSide()
 	project, actions := map[string][]byte{}, map[string][]Step{}
 	pipelines := map[string]Pipeline{}
 	names := map[string]string{} // names after the change, by the names on this side
@@ -183,28 +187,33 @@ func names(runs []Run) (out []string) {
 	return out
 }
 
-func runsOf(runs []Run, check string) (out []Run) {
-	for _, r := range runs {
-		if r.Check == check {
-			out = append(out, r)
+// where returns the runs that are such ones.
+func where(runs []Run, is func(*Run) bool) (out []Run) {
+	for i := range runs {
+		if is(&runs[i]) {
+			out = append(out, runs[i])
 		}
 	}
 	return out
 }
 
-// ofJob returns the runs of one job. It is called for each of many runs, so it copies and joins nothing else.
-func ofJob(runs []Run, job string) (all []Run) {
+func runsOf(runs []Run, check string) []Run {
+	return where(runs, func(r *Run) bool { return r.Check == check })
+}
+
+// ofJob returns the runs of one job. It is called for each of many runs, so it joins nothing for each.
+func ofJob(runs []Run, job string) []Run {
 	path, name, _ := strings.Cut(job, "\x00")
-	for _, r := range runs {
-		if r.Path == path && r.Job == name {
-			all = append(all, r)
-		}
-	}
-	return all
+	return where(runs, func(r *Run) bool { return r.Path == path && r.Job == name })
 }
 
 func (r Run) job() string     { return r.Path + "\x00" + r.Job }
 func (r Run) command() string { return strings.Join(r.Args, " ") }
+
+// ran reports whether one of the runs has the command of another one.
+func ran(runs []Run, like Run) bool {
+	return slices.ContainsFunc(runs, func(r Run) bool { return r.command() == like.command() })
+}
 
 func strongest(runs []Run) (best Run) {
 	for i, r := range runs {
@@ -484,9 +493,6 @@ func (c *comparison) unreplaced(was Run) change.Tier {
 // new command that may.
 func (c *comparison) builds(was Run) bool {
 	now := ofJob(c.after.runs, was.job())
-	ran := func(runs []Run, r Run) bool {
-		return slices.ContainsFunc(runs, func(o Run) bool { return o.command() == r.command() })
-	}
 	return isTest(was.Check) && slices.ContainsFunc(now, func(r Run) bool { return !ran(c.before.runs, r) }) &&
 		!slices.ContainsFunc(now, func(r Run) bool { return isTest(r.Check) }) &&
 		!slices.ContainsFunc(c.after.others, func(r Run) bool { return !ran(c.before.others, r) })

@@ -23,7 +23,7 @@ func scripts(files []change.File) []change.Finding {
 		return nil
 	}
 	of := func(content func(change.File) (string, []byte)) side {
-		s := side{jobs: map[string]Job{}, broken: map[string]error{}, unread: map[string][]int{}, pipelines: map[string]Pipeline{}}
+		s := newSide()
 		for _, f := range changed {
 			name, text := content(f)
 			if text == nil {
@@ -65,22 +65,13 @@ func scripts(files []change.File) []change.Finding {
 // check something.
 func (c *comparison) recipes() {
 	for _, id := range slices.Sorted(maps.Keys(c.after.jobs)) {
-		of := func(runs []Run) []string {
-			var all []string
-			for _, r := range runs {
-				if r.job() == id {
-					all = append(all, r.command())
-				}
-			}
-			return all
-		}
-		before, after := of(c.before.others), of(c.after.others)
-		fresh := func(command string) bool { return !slices.Contains(before, command) }
-		gone := func(command string) bool { return !slices.Contains(after, command) }
+		before, after := ofJob(c.before.others, id), ofJob(c.after.others, id)
+		fresh := func(r Run) bool { return !ran(before, r) }
+		gone := func(r Run) bool { return !ran(after, r) }
 		name, target, _ := strings.Cut(id, "\x00")
 		if i := slices.IndexFunc(before, gone); i >= 0 && len(c.found) == 0 && !slices.ContainsFunc(after, fresh) {
 			c.add(change.Evidence, change.CI, "recipe-shorter", fmt.Sprintf("The target %s runs fewer commands than it did: %d of %d.", target,
-				len(after), len(before)), change.Place{Path: name, Line: 1, Before: before[i]})
+				len(after), len(before)), change.Place{Path: name, Line: 1, Before: before[i].command()})
 		}
 	}
 }
