@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -204,13 +205,11 @@ func unwrap(args []string) []string {
 		if len(args) == 0 {
 			return nil
 		}
-		n, known := wrappers[path.Base(args[0])]
+		n := wrappers[path.Base(args[0])]
 		if len(args) > 1 {
-			if two, ok := wrappers[path.Base(args[0])+" "+args[1]]; ok {
-				n, known = two, true
-			}
+			n = cmp.Or(wrappers[path.Base(args[0])+" "+args[1]], n)
 		}
-		if !known || n == 0 || n >= len(args) {
+		if n == 0 || n >= len(args) {
 			return args
 		}
 		if n > 1 && isProgram(args[1]) { // the wrapper's own word is missing
@@ -301,10 +300,7 @@ var phases = []string{"test", "verify", "check", "integration-test", "install", 
 
 // target returns the check that a runner's arguments ask for.
 func target(runner string, args []string) (Check, bool) {
-	name := map[string]string{"mvnw": "mvn", "gradlew": "gradle", "gmake": "make"}[runner]
-	if name == "" {
-		name = runner
-	}
+	name := cmp.Or(map[string]string{"mvnw": "mvn", "gradlew": "gradle", "gmake": "make"}[runner], runner)
 	if name == "rake" && len(args) == 0 { // its default task
 		return Check{Name: "rake", Guessed: true}, true
 	}

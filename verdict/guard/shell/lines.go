@@ -23,15 +23,12 @@ var expression = regexp.MustCompile(`\$\{\{.*?\}\}`)
 // Lines returns the commands of a script in the order in which they are written. It fails if the script is too
 // large or is not a readable shell script.
 func Lines(script string) ([]Line, error) {
-	if len(script) > MaxScript {
-		return nil, fmt.Errorf("a script of %d bytes is more than is read", len(script))
-	}
 	var expressions []string
 	readable := expression.ReplaceAllStringFunc(script, func(e string) string {
 		expressions = append(expressions, placeholder(len(expressions)), e)
 		return placeholder(len(expressions)/2 - 1)
 	})
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(readable), "")
+	file, err := parsed(readable)
 	if err != nil {
 		return nil, err
 	}

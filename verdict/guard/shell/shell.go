@@ -34,9 +34,6 @@ type Command struct {
 	Conditional bool
 }
 
-// String returns the command on one line.
-func (c Command) String() string { return strings.Join(c.Args, " ") }
-
 // Options are the options of the shell that runs a script.
 type Options struct {
 	Errexit  bool // as with "set -e": the first failure ends the script
@@ -45,12 +42,17 @@ type Options struct {
 	EachCounts bool
 }
 
-// Parse reads a script. It fails if the script is too large or is not a readable shell script.
-func Parse(script string, o Options) ([]Command, error) {
+// parsed fails if a script is too large or is not a readable shell script.
+func parsed(script string) (*syntax.File, error) {
 	if len(script) > MaxScript {
 		return nil, fmt.Errorf("a script of %d bytes is more than is read", len(script))
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+}
+
+// Parse reads a script. It fails if the script is too large or is not a readable shell script.
+func Parse(script string, o Options) ([]Command, error) {
+	file, err := parsed(script)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +101,7 @@ func (w *walker) block(stmts []*syntax.Stmt, last bool) {
 
 // endsWell reports whether a statement only says that all went well.
 func endsWell(s *syntax.Stmt) bool {
-	words := wordsOf(s)
-	return len(words) > 0 && (words[0] == "echo" || words[0] == "true" || words[0] == ":")
+	return slices.Contains([]string{"echo", "true", ":"}, firstOf(s))
 }
 
 func (w *walker) stmt(s *syntax.Stmt, last bool) {
@@ -183,8 +184,7 @@ func isTest(s *syntax.Stmt) bool {
 	case *syntax.BinaryCmd:
 		return isTest(c.X)
 	}
-	words := wordsOf(s)
-	return len(words) > 0 && (words[0] == "[" || words[0] == "test")
+	return slices.Contains([]string{"[", "test"}, firstOf(s))
 }
 
 // forgives reports whether the statement after "||" hides a failure, because it always succeeds.
@@ -333,6 +333,9 @@ func wordsOf(s *syntax.Stmt) []string {
 	}
 	return nil
 }
+
+// firstOf is the first word of a statement, "" for none.
+func firstOf(s *syntax.Stmt) string { return append(wordsOf(s), "")[0] }
 
 func texts(words []*syntax.Word) []string {
 	var out []string
