@@ -16,49 +16,37 @@ type Check struct {
 	Guessed bool
 }
 
-// tools are the programs that check something, each with the following words that make it check: none for any
-// words. A word or part that begins with "-" is an option that is required too.
+// checkers are the programs that check something, whatever their arguments.
+var checkers = strings.Fields("gotestsum staticcheck govulncheck revive swiftlint ctest pytest py.test tox nox unittest " +
+	"doctest mypy pyright basedpyright pyre flake8 pylint bandit pip-audit pip_audit trial stestr nose2 virtue deptry lint-imports " +
+	"vulture interrogate pydocstyle doc8 check-manifest validate-pyproject slotscheck jest vitest mocha ava eslint oxlint tslint " +
+	"stylelint tsc vue-tsc tsd publint attw knip rspec rubocop standardrb brakeman bundle-audit bundler-audit minitest phpunit " +
+	"paratest phpstan psalm pest phan phpcs phpmd deptrac infection parallel-lint ktlint detekt hadolint shellcheck yamllint " +
+	"actionlint zizmor selene luacheck ansible-lint vale checkov tflint kubeconform protolint run-clang-tidy clang-tidy cppcheck " +
+	"cpplint valgrind hlint sobelow markdownlint markdownlint-cli2 codespell typos commitlint danger danger-js danger-swift " +
+	"danger-kotlin trivy grype semgrep gitleaks trufflehog osv-scanner gosec diff-cover")
+
+// tools are the programs that check something if one of these words follows. A word or part that begins with "-" is an option
+// that is required too.
 var tools = map[string][]string{
-	"go": {"test", "vet"}, "gofmt": {"-l", "-d"}, "gofumpt": {"-l", "-d"}, "gotestsum": nil, "golangci-lint": {"run"},
-	"staticcheck": nil, "govulncheck": nil, "revive": nil,
+	"go": {"test", "vet"}, "gofmt": {"-l", "-d"}, "gofumpt": {"-l", "-d"}, "golangci-lint": {"run"},
 	"cargo": {"test", "clippy", "check", "nextest", "fmt --check", "audit", "deny", "llvm-cov", "tarpaulin", "miri",
 		"semver-checks", "doc", "hack", "machete", "udeps", "xtask", "vet", "wasi test", "careful test", "component test"},
-	"cross":  {"test", "check", "clippy"},
-	"dotnet": {"test", "format --verify-no-changes"}, "swift": {"test"}, "swiftlint": nil,
+	"cross": {"test", "check", "clippy"}, "dotnet": {"test", "format --verify-no-changes"}, "swift": {"test"},
 	"mix": {"test", "credo", "dialyzer", "format --check-formatted", "compile --warnings-as-errors", "hex.audit", "deps.audit", "sobelow",
 		"xref"},
 	"flutter": {"test", "analyze"}, "dart": {"test", "analyze"}, "deno": {"test", "lint", "check", "fmt --check"}, "bazel": {"test"},
-	"ctest": nil, "meson": {"test"}, "ninja": {"test"},
-	"pytest": nil, "py.test": nil, "tox": nil, "nox": nil, "unittest": nil, "doctest": nil, "mypy": nil, "pyright": nil,
-	"basedpyright": nil, "pyre": nil, "ty": {"check"}, "ruff": {"check", "format --check"},
-	"flake8": nil, "pylint": nil, "bandit": nil, "pip-audit": nil, "pip_audit": nil, "safety": {"check", "scan"}, "trial": nil, "stestr": nil,
-	"nose2": nil, "virtue": nil, "deptry": nil, "lint-imports": nil, "vulture": nil, "interrogate": nil, "pydocstyle": nil, "doc8": nil,
-	"check-manifest": nil, "twine": {"check"}, "validate-pyproject": nil, "slotscheck": nil,
-	"black": {"--check"}, "isort": {"--check", "--check-only", "-c"},
-	"pre-commit": {"run"}, "prek": {"run"},
-	"jest": nil, "vitest": nil, "mocha": nil, "ava": nil, "karma": {"start"}, "cypress": {"run"}, "playwright": {"test"},
-	"stryker": {"run"}, "eslint": nil, "oxlint": nil, "tslint": nil,
-	"biome": {"check", "ci", "lint"}, "stylelint": nil, "prettier": {"--check", "-c", "--list-different", "-l"}, "tsc": nil,
-	"vue-tsc": nil, "tsd": nil, "publint": nil, "attw": nil, "knip": nil,
-	"rspec": nil, "rubocop": nil, "standardrb": nil, "brakeman": nil, "bundle-audit": nil, "bundler-audit": nil, "srb": {"tc"},
-	"steep": {"check"}, "minitest": nil, "rails": {"test"},
-	"phpunit": nil, "paratest": nil, "phpstan": nil, "psalm": nil, "pest": nil, "phan": nil, "phpcs": nil, "phpmd": nil, "deptrac": nil,
-	"ecs": {"check"}, "php-cs-fixer": {"check", "fix --dry-run"}, "rector": {"--dry-run", "-n"}, "infection": nil,
-	"parallel-lint": nil, "ktlint": nil, "detekt": nil, "hadolint": nil, "shellcheck": nil,
-	"yamllint": nil, "actionlint": nil, "zizmor": nil, "taplo": {"lint", "check", "fmt --check", "format --check"},
-	"dprint": {"check"}, "stylua": {"--check", "-c"}, "selene": nil, "luacheck": nil,
-	"reuse": {"lint"}, "sqlfluff": {"lint"}, "ansible-lint": nil, "vale": nil,
-	"checkov": nil, "tflint": nil, "kubeconform": nil, "protolint": nil, "spectral": {"lint"}, "helm": {"lint"}, "nixfmt": {"--check"},
-	"clang-format": {"--dry-run", "--Werror", "-n"}, "run-clang-tidy": nil, "clang-tidy": nil, "cppcheck": nil, "cpplint": nil,
-	"valgrind":  nil,
-	"wasm-pack": {"test"}, "hlint": nil, "scalafmt": {"--check", "--test", "--list"}, "scalafix": {"--check"},
-	"swift-format": {"lint"}, "swiftformat": {"--lint", "--dryrun"}, "zig": {"test", "build test"}, "gleam": {"test"},
-	"rebar3": {"eunit", "ct", "dialyzer", "xref", "lint"}, "sobelow": nil,
-	"markdownlint": nil, "markdownlint-cli2": nil, "codespell": nil, "typos": nil, "commitlint": nil, "buf": {"lint", "breaking"},
-	"danger": nil, "danger-js": nil, "danger-swift": nil, "danger-kotlin": nil,
-	"shfmt": {"-d"}, "terraform": {"validate", "fmt -check"},
-	"trivy": nil, "grype": nil, "semgrep": nil, "snyk": {"test"}, "gitleaks": nil, "trufflehog": nil, "osv-scanner": nil,
-	"gosec": nil, "diff-cover": nil, "nyc": {"check-coverage"}, "c8": {"check-coverage"},
+	"meson": {"test"}, "ninja": {"test"}, "ty": {"check"}, "ruff": {"check", "format --check"}, "safety": {"check", "scan"},
+	"twine": {"check"}, "black": {"--check"}, "isort": {"--check", "--check-only", "-c"}, "pre-commit": {"run"}, "prek": {"run"},
+	"karma": {"start"}, "cypress": {"run"}, "playwright": {"test"}, "stryker": {"run"}, "biome": {"check", "ci", "lint"},
+	"prettier": {"--check", "-c", "--list-different", "-l"}, "srb": {"tc"}, "steep": {"check"}, "rails": {"test"}, "ecs": {"check"},
+	"php-cs-fixer": {"check", "fix --dry-run"}, "rector": {"--dry-run", "-n"},
+	"taplo": {"lint", "check", "fmt --check", "format --check"}, "dprint": {"check"}, "stylua": {"--check", "-c"}, "reuse": {"lint"},
+	"sqlfluff": {"lint"}, "spectral": {"lint"}, "helm": {"lint"}, "nixfmt": {"--check"}, "clang-format": {"--dry-run", "--Werror", "-n"},
+	"wasm-pack": {"test"}, "scalafmt": {"--check", "--test", "--list"}, "scalafix": {"--check"}, "swift-format": {"lint"},
+	"swiftformat": {"--lint", "--dryrun"}, "zig": {"test", "build test"}, "gleam": {"test"},
+	"rebar3": {"eunit", "ct", "dialyzer", "xref", "lint"}, "buf": {"lint", "breaking"}, "shfmt": {"-d"},
+	"terraform": {"validate", "fmt -check"}, "snyk": {"test"}, "nyc": {"check-coverage"}, "c8": {"check-coverage"},
 	"coverage": {"report"}, "git": {"diff --exit-code", "diff --quiet"},
 }
 
@@ -120,6 +108,9 @@ func (c Command) Check() (Check, bool) {
 	}
 	if name != "ctest" && slices.Equal(args[1:], []string{"-V"}) { // its version
 		return Check{}, false
+	}
+	if slices.Contains(checkers, name) {
+		return Check{Name: name}, true
 	}
 	if words, known := tools[name]; known {
 		return asked(name, words, args[1:])
@@ -230,14 +221,11 @@ func isProgram(word string) bool {
 	name := path.Base(word)
 	_, tool := tools[name]
 	_, wrapper := wrappers[name]
-	return tool || wrapper || slices.Contains(runners, name)
+	return tool || wrapper || slices.Contains(checkers, name) || slices.Contains(runners, name)
 }
 
 // asked reports whether the words that make a program check are present.
 func asked(name string, words, args []string) (Check, bool) {
-	if len(words) == 0 {
-		return Check{Name: name}, true
-	}
 	sub := ""
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "+") {
