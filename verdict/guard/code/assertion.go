@@ -391,34 +391,26 @@ const (
 // strengths rates the usual assertions by how few results pass them: 5 one result, 4 results close to one, 3
 // a bound, 2 some part, 1 nearly all. The strength of a Go condition that fails a test follows from its
 // operator.
-var strengths = func() map[string]int {
-	out := map[string]int{}
-	for n, names := range map[int]string{
-		5: "equal equals eq tobe toequal tostrictequal assertequal assertequals asserteq assert_eq assert_equal == === is " +
-			"len tohavelength haslength same assertsame deepequal strictequal exactly isequalto shouldbe must_equal deepstrictequal jsoneq yamleq " +
-			"erroris assertis assertarrayequals tohavebeencalledwith isinstanceof assert_called_once_with tothrow throws raises " +
-			"assertraises assertthrows assert_raises must_raise errorcontains equalerror errorassert equalto expect_eq xctassertequal",
-		about: "iscloseto isbetween indelta indeltaslice inepsilon tobecloseto approx almostequal assertalmostequal withindelta " +
-			"assert_in_delta be_within",
-		bounded: "isgreaterthan islessthan () < > assertless assertgreater tobelessthan tobegreaterthan less greater " +
-			"lessthan greaterthan expect_lt expect_gt assert_lt assert_gt xctassertlessthan xctassertgreaterthan",
-		2: "assertnotin assertnotregex " +
-			"isgreaterthanorequalto islessthanorequalto <= >= in elementsmatch contains assertcontains assertin include match matches " +
-			"regexp assertregex tomatch tomatchobject " +
-			"tocontain tocontainequal subset tobelessthanorequal tobegreaterthanorequal assertlessequal assertgreaterequal " +
-			"lessorequal greaterorequal assert_match assert_includes oneof tobeoneof lessthanorequalto greaterthanorequalto hasitem " +
-			"containsstring expect_le expect_ge assert_le assert_ge xctassertlessthanorequal xctassertgreaterthanorequal",
-		1: "assert_called assert_called_once assert_has_calls notnil notempty notzero nonnull assertnotnull assertisnotnone " +
-			"tobedefined tobetruthy tobefalsy be_truthy be_present be_nil notnull isnotnull isnotnil truthy tohavebeencalled " +
-			"error any != !== assertnotnil anything be_a tobeinstanceof assertnotequal notequal assert_not_nil " +
-			"isnotempty isinstance debug_assert expect assertthat notnullvalue expect_ne assert_ne " + truthNames,
-	} {
-		for _, name := range strings.Fields(names) {
-			out[name] = n
-		}
-	}
-	return out
-}()
+var strengths = byName(map[int]string{
+	5: "equal equals eq tobe toequal tostrictequal assertequal assertequals asserteq assert_eq assert_equal == === is " +
+		"len tohavelength haslength same assertsame deepequal strictequal exactly isequalto shouldbe must_equal deepstrictequal jsoneq yamleq " +
+		"erroris assertis assertarrayequals tohavebeencalledwith isinstanceof assert_called_once_with tothrow throws raises " +
+		"assertraises assertthrows assert_raises must_raise errorcontains equalerror errorassert equalto expect_eq xctassertequal",
+	about: "iscloseto isbetween indelta indeltaslice inepsilon tobecloseto approx almostequal assertalmostequal withindelta " +
+		"assert_in_delta be_within",
+	bounded: "isgreaterthan islessthan () < > assertless assertgreater tobelessthan tobegreaterthan less greater " +
+		"lessthan greaterthan expect_lt expect_gt assert_lt assert_gt xctassertlessthan xctassertgreaterthan",
+	2: "assertnotin assertnotregex " +
+		"isgreaterthanorequalto islessthanorequalto <= >= in elementsmatch contains assertcontains assertin include match matches " +
+		"regexp assertregex tomatch tomatchobject " +
+		"tocontain tocontainequal subset tobelessthanorequal tobegreaterthanorequal assertlessequal assertgreaterequal " +
+		"lessorequal greaterorequal assert_match assert_includes oneof tobeoneof lessthanorequalto greaterthanorequalto hasitem " +
+		"containsstring expect_le expect_ge assert_le assert_ge xctassertlessthanorequal xctassertgreaterthanorequal",
+	1: "assert_called assert_called_once assert_has_calls notnil notempty notzero nonnull assertnotnull assertisnotnone " +
+		"tobedefined tobetruthy tobefalsy be_truthy be_present be_nil notnull isnotnull isnotnil truthy tohavebeencalled " +
+		"error any != !== assertnotnil anything be_a tobeinstanceof assertnotequal notequal assert_not_nil " +
+		"isnotempty isinstance debug_assert expect assertthat notnullvalue expect_ne assert_ne " + truthNames,
+})
 
 // truthNames are assertions that take a condition: their strength is that of the comparison in the condition.
 const truthNames = "assert true asserttrue assert_true ok istrue check require expect_true xctasserttrue xctassert prop_assert"

@@ -34,7 +34,7 @@ const maxMarks = 100
 // The names of marks on tests in all languages: annotations (in lower case), calls that are tests, the words
 // after the dot of such calls, and their options. A name that ends in "?" takes a condition.
 var (
-	annotations = effectsOf(map[effect]string{
+	annotations = byName(map[effect]string{
 		skips: "disabled ignore ignored skip explicit skiptest skipped skipif? skipunless? skip_if? skip_unless? ignore_if? " +
 			"enabled? ignoreif? requires? platform? netplatform? platformspecific? runon? activeissue? awaitsfix? quarantinedtest? " +
 			"runif? nojs? nonative? nowasm? nojvm? muted",
@@ -44,12 +44,12 @@ var (
 		retry: "flaky retryingtest retry rerun retryfact retrytheory repeatedifexceptionstest",
 		tag:   "tag tags category testcategory trait slow integration nightly quarantine badapple largetest attr group",
 	})
-	callees = effectsOf(map[effect]string{
+	callees = byName(map[effect]string{
 		skips: "xit xtest xspecify xexample xdescribe xcontext pending ignore skip PIt XIt PSpecify XSpecify " +
 			"PDescribe XDescribe PContext XContext PWhen XWhen IGNORE_TEST xshould xexpect",
 		focus: "fit ftest fspecify fdescribe fcontext FIt FSpecify FDescribe FContext FWhen",
 	})
-	chained = effectsOf(map[effect]string{
+	chained = byName(map[effect]string{
 		skips: "skip todo fixme ignore Pending skipIf? runIf? if? skipOnWindows? skipOnMac? skipOnLinux? skipOnCi? skipLocally? skipOnPhp? " +
 			"onlyOnWindows? onlyOnMac? onlyOnLinux? todoIf? skipOnCI?",
 		fails: "fails failing fail pendingUntilFixed",
@@ -57,7 +57,7 @@ var (
 		retry: "FlakeAttempts flaky",
 		tag:   "taggedAs group",
 	})
-	options = effectsOf(map[effect]string{
+	options = byName(map[effect]string{
 		skips: switches,
 		fails: "fails expectFailure",
 		retry: "retry retries flaky",
@@ -66,11 +66,12 @@ var (
 	})
 )
 
-func effectsOf(table map[effect]string) map[string]effect {
-	out := map[string]effect{}
-	for e, names := range table {
-		for _, name := range strings.Fields(names) {
-			out[name] = e
+// byName returns, for each of some names, what they stand for.
+func byName[V comparable](table map[V]string) map[string]V {
+	out := map[string]V{}
+	for v, names := range table {
+		for name := range strings.FieldsSeq(names) {
+			out[name] = v
 		}
 	}
 	return out
@@ -188,7 +189,7 @@ func (s *side) callMarks(u *unit) {
 }
 
 // aspects are what follows the body of a test in ZIO Test and specs2: test("…") { … } @@ TestAspect.ignore.
-var aspects = effectsOf(map[effect]string{
+var aspects = byName(map[effect]string{
 	skips: "ignore jvmOnly jsOnly nativeOnly notJVM notJS notNative os ifEnv ifProp scala2Only scala3Only skipUntil",
 	fails: "failing pendingUntilFixed",
 	retry: "flaky retry retries",

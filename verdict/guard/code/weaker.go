@@ -164,20 +164,12 @@ func closest(c reading, list []reading) int {
 }
 
 // tolerating are words with which a test ignores a failure or waits for it to pass.
-var tolerating = func() map[string]string {
-	out := map[string]string{}
-	for why, words := range map[string]string{
-		"catches failures":     "except catch rescue recover suppress",
-		"passes over cases":    "continue next",
-		"waits or tries again": "sleep Sleep usleep sleep_ms retry Retry retries Eventually eventually waitForTimeout setTimeout",
-		"tries until it holds": "awaitAssert awaitCond assertEventually waitFor waitUntil wait_for wait_until",
-	} {
-		for _, word := range strings.Fields(words) {
-			out[word] = why
-		}
-	}
-	return out
-}()
+var tolerating = byName(map[string]string{
+	"catches failures":     "except catch rescue recover suppress",
+	"passes over cases":    "continue next",
+	"waits or tries again": "sleep Sleep usleep sleep_ms retry Retry retries Eventually eventually waitForTimeout setTimeout",
+	"tries until it holds": "awaitAssert awaitCond assertEventually waitFor waitUntil wait_for wait_until",
+})
 
 // patience is how a test waits and ignores failures.
 type patience struct {
