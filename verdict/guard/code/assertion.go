@@ -300,12 +300,7 @@ func (s *side) matcher(from, to int) string {
 // calling reports whether an expression calls a function. Such a condition says more than that a value
 // exists.
 func (s *side) calling(from, to int) bool {
-	for k := from; k < to; k++ {
-		if s.of(k) == "(" && s.kindOf(k-1) == word {
-			return true
-		}
-	}
-	return false
+	return among(from, to, func(k int) bool { return s.of(k) == "(" && s.kindOf(k-1) == word })
 }
 
 // comparison is the token of the comparison operator in an expression, or in the first brackets within it; 0

@@ -165,12 +165,7 @@ func (x *examination) compareModules(before, after *side) {
 
 // follows reports whether a token comes right after another one.
 func (s *source) follows(one, next string) bool {
-	for i := range s.tokens {
-		if s.of(i) == one && s.of(i+1) == next {
-			return true
-		}
-	}
-	return false
+	return among(0, len(s.tokens), func(i int) bool { return s.of(i) == one && s.of(i+1) == next })
 }
 
 // linted returns the lints of a file's own attributes of some levels, with their lines.

@@ -108,10 +108,8 @@ func (x *examination) idle(b *unit) *unit {
 // function has another annotation, or a name that older runners of its language accept: it may still be a
 // test.
 func (u *unit) idleness(was *unit) change.Tier {
-	for i := u.from; i < u.at; i++ {
-		if u.side.kindOf(i) == word && u.side.annotation(i) {
-			return change.Evidence
-		}
+	if among(u.from, u.at, func(i int) bool { return u.side.kindOf(i) == word && u.side.annotation(i) }) {
+		return change.Evidence
 	}
 	if u.side.lang.python && !collected.MatchString(path.Base(u.side.path)) {
 		return change.Evidence // pytest does not collect it
@@ -206,12 +204,7 @@ func (x *examination) compareMain() {
 
 // runsTests reports whether a main function calls the method that runs the tests.
 func (u *unit) runsTests() bool {
-	for i := u.body; i < u.to; i++ {
-		if u.side.of(i) == "Run" && u.side.of(i-1) == "." && u.side.of(i+1) == "(" {
-			return true
-		}
-	}
-	return false
+	return among(u.body, u.to, func(i int) bool { return u.side.of(i) == "Run" && u.side.of(i-1) == "." && u.side.of(i+1) == "(" })
 }
 
 // subject is what a change does to the code that is not a test. A test may go together with the code that it

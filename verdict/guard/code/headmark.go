@@ -154,10 +154,5 @@ func (u *unit) lists(value string) bool {
 
 // casesFrom reports whether an rstest attribute that adds a case follows another attribute.
 func (s *side) casesFrom(i, to int) bool {
-	for ; i < to; i++ {
-		if s.of(i) == "case" && s.of(i-1) == "[" {
-			return true
-		}
-	}
-	return false
+	return among(i, to, func(i int) bool { return s.of(i) == "case" && s.of(i-1) == "[" })
 }

@@ -12,16 +12,13 @@ func annotated(u *unit) bool {
 	if u.word == "class" || u.word == "mod" || u.word == "record" || u.word == "object" {
 		return false
 	}
-	for i := u.from; i < u.at; i++ {
+	return among(u.from, u.at, func(i int) bool {
 		name := u.side.of(i)
 		own := strings.HasSuffix(name, "Fact") || strings.HasSuffix(name, "Theory") || // a runner's extension
 			u.side.lang.name == "C#" && (strings.HasPrefix(name, "Fact") || strings.HasPrefix(name, "Theory")) ||
 			u.side.tests && (strings.HasSuffix(name, "Test") || strings.HasSuffix(name, "Template"))
-		if (testMarks[name] || own || u.side.lang.rust && strings.HasSuffix(name, "test")) && u.side.annotation(i) {
-			return true
-		}
-	}
-	return false
+		return (testMarks[name] || own || u.side.lang.rust && strings.HasSuffix(name, "test")) && u.side.annotation(i)
+	})
 }
 
 // annotation reports whether a word names an annotation: @Test, [Fact], #[tokio::test].
@@ -73,11 +70,10 @@ func (u *unit) setsUp() bool {
 	if u.role != definition || !u.side.tests {
 		return false
 	}
-	is := u.word != "class" && setUps[plain(u.name)] || u.side.lang.name == "C" && strings.HasSuffix(u.name, "__initialize")
-	for i := u.from; i < u.at && !is; i++ {
-		is = setUps[plain(u.side.of(i))] && u.side.annotation(i) || u.side.lang.python && u.side.of(i) == "autouse" && u.side.of(i+2) == "True"
-	}
-	return is
+	return u.word != "class" && setUps[plain(u.name)] || u.side.lang.name == "C" && strings.HasSuffix(u.name, "__initialize") ||
+		among(u.from, u.at, func(i int) bool {
+			return setUps[plain(u.side.of(i))] && u.side.annotation(i) || u.side.lang.python && u.side.of(i) == "autouse" && u.side.of(i+2) == "True"
+		})
 }
 
 // inherits reports whether a class of a test file has no test of its own. It may run what it inherits.
@@ -116,8 +112,13 @@ func (s *side) collected(class *unit) bool {
 }
 
 func containsWord(s *side, from, to int, name string) bool {
+	return among(from, to, func(i int) bool { return s.of(i) == name })
+}
+
+// among reports whether one of the tokens from one up to another is such a one.
+func among(from, to int, is func(i int) bool) bool {
 	for i := from; i < to; i++ {
-		if s.of(i) == name {
+		if is(i) {
 			return true
 		}
 	}

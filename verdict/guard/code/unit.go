@@ -65,12 +65,7 @@ func (u *unit) own(do func(i int)) {
 
 // within reports whether a unit is inside a unit of a role.
 func (u *unit) within(r role) bool {
-	for p := u.parent; p != nil; p = p.parent {
-		if p.role == r {
-			return true
-		}
-	}
-	return false
+	return u.parent != nil && (u.parent.role == r || u.parent.within(r))
 }
 
 // side is one side of a changed file.
