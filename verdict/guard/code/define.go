@@ -190,7 +190,7 @@ func (f *finder) headOf(i int) int {
 				i--
 			}
 		case t == ">" && !f.lang.newlines:
-			if i = f.beforeAngles(p); i == p {
+			if i = f.angle(p, -1); i == p {
 				return p + 1
 			}
 		case (t == "." || t == "::" || t == "?" || t == "*" || t == "&") && !f.lang.newlines, t == "." || t == "@":
@@ -212,35 +212,26 @@ func (f *finder) marked(i int) bool {
 
 // pastAngles is the index after the bracket that closes "<", or the index of "<" if nothing closes it.
 func (s *source) pastAngles(i int) int {
-	depth := 0
-	for n := i; n < min(len(s.tokens), i+maxHead); n++ {
-		switch s.of(n) {
-		case "<":
-			depth++
-		case ">":
-			if depth--; depth == 0 {
-				return n + 1
-			}
-		case ";", "{", "}":
-			return i
-		}
+	if end := s.angle(i, 1); end != i {
+		return end + 1
 	}
 	return i
 }
 
-// beforeAngles is the index of the bracket that ">" closes, or the index of ">" if there is none.
-func (f *finder) beforeAngles(i int) int {
+// angle is the index of the bracket that belongs to "<" (step is 1) or to ">" (step is -1), or its own index if there is none.
+func (s *source) angle(i, step int) int {
 	depth := 0
-	for n := i; n >= max(0, i-maxHead); n-- {
-		switch f.of(n) {
-		case ">":
-			depth++
+	for n := i; n >= 0 && n < len(s.tokens) && n < i+maxHead && n >= i-maxHead; n += step {
+		switch s.of(n) {
 		case "<":
-			if depth--; depth == 0 {
-				return n
-			}
+			depth += step
+		case ">":
+			depth -= step
 		case ";", "{", "}":
 			return i
+		}
+		if depth == 0 {
+			return n
 		}
 	}
 	return i

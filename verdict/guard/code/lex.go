@@ -2,6 +2,7 @@ package code
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -197,7 +198,7 @@ func (l *lexer) comment() bool {
 	end := -1
 	rest := l.text[l.at:]
 	switch {
-	case l.lang.preprocessor && l.fresh && rest[0] == '#' && (l.lang.name != "Swift" || conditionOfSwift(rest)):
+	case l.lang.preprocessor && l.fresh && rest[0] == '#' && (l.lang.name != "Swift" || conditionOfSwift.MatchString(rest)):
 		end = l.preprocessing(rest)
 	case l.lang.ruby && l.at == l.start && strings.HasPrefix(rest, "=begin"):
 		end = blockEnd(rest, "\n=end")
@@ -224,23 +225,14 @@ func (l *lexer) comment() bool {
 	return true
 }
 
-// conditionOfSwift reports whether a text begins with a condition of the Swift compiler and not with a macro.
-func conditionOfSwift(text string) bool {
-	return slices.ContainsFunc([]string{"#if", "#else", "#endif"}, func(word string) bool { return strings.HasPrefix(text, word) })
-}
+// conditionOfSwift matches the beginning of a condition of the Swift compiler, and no macro.
+var conditionOfSwift = regexp.MustCompile(`^#(?:if|else|endif)`)
 
 // attribute reports whether a text only looks like a comment: "#[Test]" in PHP, and "#" within a word in
 // shell.
 func (l *lexer) attribute(rest string) bool {
 	return l.lang.attributes && strings.HasPrefix(rest, "#[") ||
 		l.lang.shell && l.at > l.start && l.text[l.at-1] != ' ' && l.text[l.at-1] != '\t' && l.text[l.at-1] != ';'
-}
-
-func lineEnd(rest string) int {
-	if i := strings.IndexByte(rest, '\n'); i >= 0 {
-		return i
-	}
-	return len(rest)
 }
 
 func blockEnd(rest, closing string) int {
@@ -256,10 +248,7 @@ func (l *lexer) blockComment(rest string) int {
 		closing = "#>"
 	}
 	if !l.lang.nested {
-		if i := strings.Index(rest[len(open):], closing); i >= 0 {
-			return i + len(open) + len(closing)
-		}
-		return len(rest)
+		return len(open) + blockEnd(rest[len(open):], closing)
 	}
 	depth := 0
 	for i := 0; i < len(rest); i++ {

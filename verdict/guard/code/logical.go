@@ -117,11 +117,12 @@ func (l *lexer) lineBreak() bool {
 
 // lineComment is the end of a comment that ends with its line.
 func (l *lexer) lineComment(rest string) int {
-	end := lineEnd(rest)
-	if l.lang.name == "C" && strings.HasSuffix(strings.TrimRight(rest[:end], " \t"), `\`) { // blanks after it join lines for some
+	line, _, _ := strings.Cut(rest, "\n")
+	end := len(line)
+	if l.lang.name == "C" && strings.HasSuffix(strings.TrimRight(line, " \t"), `\`) { // blanks after it join lines for some
 		l.doubt(l.line)
 	}
-	if i := strings.Index(rest[:end], l.lang.closing); i > 0 {
+	if i := strings.Index(line, l.lang.closing); i > 0 {
 		end = i
 	}
 	for _, b := range lineBreaks {
