@@ -20,20 +20,19 @@ func (f *finder) call(i int) *unit {
 		u.from = i - 2
 	}
 	n := i + 1
+chain:
 	for {
 		switch {
 		case f.of(n) == "." && f.kindOf(n+1) == word:
 			u.chain = append(u.chain, n+1)
 			n += 2
-			continue
 		case len(u.chain) > 0 && f.kindOf(n) == text && strings.HasPrefix(f.of(n), "`"): // each`…`
 			n++
-			continue
 		case len(u.chain) > 0 && f.of(n) == "(" && f.tokens[n].mate > 0 && f.of(int(f.tokens[n].mate)+1) == "(": // each(…)(
 			n = int(f.tokens[n].mate) + 1
-			continue
+		default:
+			break chain
 		}
-		break
 	}
 	if !f.titled(u, n) {
 		return nil
@@ -103,14 +102,10 @@ func (f *finder) titled(u *unit, n int) bool {
 func (f *finder) functionIn(u *unit, open int) (end int) {
 	end = int(f.tokens[open].mate)
 	u.to, u.body = end+1, end
-	for k := open + 1; k < end; k++ {
-		if f.of(k) == "{" && int(f.outer[k]) == open && (f.of(k-1) == "=>" || f.of(k-1) == ")" || f.of(k-1) == "async") {
+	for k := open + 1; k < end; k = max(k, int(f.tokens[k].mate)) + 1 {
+		if headed := f.of(k-1) == "=>" || f.of(k-1) == ")" || f.of(k-1) == "async"; int(f.outer[k]) == open &&
+			(f.of(k) == "=>" || f.of(k) == "{" && headed) {
 			u.body = k + 1
-		} else if f.of(k) == "=>" && int(f.outer[k]) == open {
-			u.body = k + 1
-		}
-		if f.tokens[k].mate > int32(k) {
-			k = int(f.tokens[k].mate)
 		}
 	}
 	return end
@@ -147,10 +142,10 @@ func (f *finder) blockCall(u *unit, n int, parens bool) bool {
 	if outer >= 0 && f.tokens[outer].mate > 0 {
 		end = min(end, int(f.tokens[outer].mate))
 	}
+scan:
 	for ; k < end; k++ {
 		switch t := f.of(k); {
 		case f.outer[k] != outer:
-			continue
 		case t == "do" && f.closing[k] > 0:
 			u.body, u.to = k+1, f.closing[k]+1
 			return true
@@ -158,8 +153,7 @@ func (f *finder) blockCall(u *unit, n int, parens bool) bool {
 			u.body, u.to = k+1, int(f.tokens[k].mate)+1
 			return true
 		case f.tokens[k].first && f.of(k-1) != ",":
-			u.body, u.to = k, k
-			return f.tests && u.word != "skip" && u.word != "pending"
+			break scan
 		}
 	}
 	u.body, u.to = k, k
@@ -214,7 +208,7 @@ func (f *finder) indented(i int) *unit {
 	}
 	start := i
 	if f.of(i-1) == "async" {
-		start = i - 1
+		start--
 	}
 	body, to := f.suite(start)
 	u := &unit{name: f.of(i + 1), word: w, at: i + 1, from: start, body: body, to: to}
@@ -222,15 +216,11 @@ func (f *finder) indented(i int) *unit {
 		t := f.tokens[n]
 		if t.mate >= 0 && int(t.mate) < n {
 			n = int(t.mate)
-			continue
-		}
-		if t.first && f.outer[n] == f.outer[i] && t.column == f.tokens[start].column {
-			if f.of(n) != "@" {
+		} else if t.first && f.outer[n] == f.outer[i] {
+			if f.of(n) != "@" || t.column != f.tokens[start].column {
 				break
 			}
 			u.from = n
-		} else if t.first && f.outer[n] == f.outer[i] {
-			break
 		}
 	}
 	return u
@@ -263,7 +253,7 @@ func (f *finder) ended(i int) *unit {
 	if setUpBlocks[w] && f.lang.ruby {
 		return f.setUp(i)
 	}
-	if !f.lang.define[w] || f.of(i-1) == "." || f.closing[i] == 0 && f.of(i+2) != "do" && !f.lang.define[w] {
+	if !f.lang.define[w] || f.of(i-1) == "." {
 		return nil
 	}
 	n := i + 1
