@@ -96,17 +96,6 @@ var bodyForms = byWord(map[string][]bodyForm{
 	"PowerShell": {{skips, "Set-ItResult", "*", nil}},
 })
 
-// failing are the functions among them that expect a failure.
-var failing = func() map[string]bool {
-	out := map[string]bool{}
-	for _, words := range bodyForms {
-		for w, rows := range words {
-			out[w] = out[w] || rows[0].effect == fails
-		}
-	}
-	return out
-}()
-
 // skipReasons follow "skip" in the name of a function that skips the test which calls it.
 var skipReasons = []string{"If", "Unless", "_if", "_unless", "Without", "_without", "On", "_on", "Test", "_test", "Long", "Flaky"}
 

@@ -197,7 +197,7 @@ var forever = strings.Fields("INFINITE Infinity awaitTermination awaitCancellati
 func (g gained) asksMore() bool {
 	s, from, to := g.after.side, 0, g.after.to
 	g.after.own(func(i int) {
-		if from > 0 || s.line(i) != g.line || !failing[s.of(i)] {
+		if f, is := s.bodyForm(i); from > 0 || s.line(i) != g.line || !is || f.effect != fails {
 			return
 		}
 		from = i
