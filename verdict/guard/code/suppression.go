@@ -213,14 +213,9 @@ func (s *side) suppressed(n note, d directive, rest string) suppression {
 		u.rules = rulesIn(rest)
 	}
 	top := n.alone && s.begins(n) && (d.reach == "file" || d.reach == "all" || d.reach == "asks" || n.next == 0 && atTop[d.mark])
-	if top && s.lang.python && d.mark == "pylint: disable" && n.next < len(s.tokens) && s.tokens[n.next].column > 0 {
-		top = false
-	}
-	if top && s.reenabled(n, d.mark) {
-		top = false
-	}
+	indented := s.lang.python && d.mark == "pylint: disable" && n.next < len(s.tokens) && s.tokens[n.next].column > 0
 	switch {
-	case !top:
+	case !top || indented || s.reenabled(n, d.mark):
 	case d.reach == "asks":
 		u.reach, u.code = asks, ""
 	case len(u.rules) == 0 || len(u.rules) == 1 && (strings.EqualFold(u.rules[0], "all")):

@@ -218,9 +218,7 @@ func patienceOf(u *unit) patience {
 			limit(i-2, unit)
 		case name == "TimeUnit" && s.of(i-1) == ",": // await(10, TimeUnit.SECONDS)
 			limit(i-2, time.Second)
-		case waiting.MatchString(name) && (next == ":" || next == "=" || next == "("):
-			limit(i+2, time.Second)
-		case waiting.MatchString(name) && next == `\`: // a shell's command goes on in the next line
+		case waiting.MatchString(name) && slices.Contains([]string{":", "=", "(", `\`}, next): // a command of a shell goes on after "\"
 			limit(i+2, time.Second)
 		case waiting.MatchString(name):
 			limit(i+1, time.Second)
