@@ -185,6 +185,26 @@ var versions = regexp.MustCompile(`\b(?:v|net\w*?)?\d[\w.+-]*|\b[0-9a-f]{7,}\b|\
 // the same.
 func Unversioned(text string) string { return strings.TrimSpace(versions.ReplaceAllString(text, "")) }
 
+// Joined returns a text in which each line that ends in a backslash is one with the next, with a text between them, and
+// blank lines in its place after it.
+func Joined(text, between string) string {
+	if !strings.Contains(text, "\\\n") {
+		return text
+	}
+	var out strings.Builder
+	gone := 0
+	for line := range strings.Lines(text) {
+		if part, goesOn := strings.CutSuffix(line, "\\\n"); goesOn {
+			out.WriteString(part + between)
+			gone++
+			continue
+		}
+		out.WriteString(line + strings.Repeat("\n", gone))
+		gone = 0
+	}
+	return out.String()
+}
+
 // Number reads a number as settings and programs write it.
 func Number(text string) (float64, bool) {
 	text = strings.TrimSuffix(strings.TrimSpace(text), "%")

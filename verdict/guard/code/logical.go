@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"touchstone/verdict/guard/change"
 )
 
 // maxUnsure bounds the lines of a file that are kept because they are not certain.
@@ -29,7 +31,7 @@ func (l *lexer) logical(content string) string {
 				l.doubt(1 + strings.Count(content[:at[0]], "\n"))
 			}
 		}
-		return joined(content)
+		return change.Joined(content, "") // translation phase 2, https://en.cppreference.com/w/c/language/translation_phases
 	case "Java":
 		return unescaped(content)
 	}
@@ -44,26 +46,6 @@ var (
 	// escape matches an escape of Java for a character, and an escaped backslash, which begins none.
 	escape = regexp.MustCompile(`\\\\|\\u+[0-9a-fA-F]{4}`)
 )
-
-// joined returns a text of C in which lines that end in a backslash are one with the next, and blank lines in
-// their place after it (translation phase 2, https://en.cppreference.com/w/c/language/translation_phases).
-func joined(content string) string {
-	if !strings.Contains(content, "\\\n") {
-		return content
-	}
-	var b strings.Builder
-	gone := 0
-	for line := range strings.Lines(content) {
-		if part, on := strings.CutSuffix(line, "\\\n"); on {
-			b.WriteString(part)
-			gone++
-			continue
-		}
-		b.WriteString(line + strings.Repeat("\n", gone))
-		gone = 0
-	}
-	return b.String()
-}
 
 // unescaped returns a text of Java with the characters that escapes stand for, since an escape can end a comment
 // or begin one (https://docs.oracle.com/javase/specs/jls/se21/html/jls-3.html#jls-3.3). An escaped line feed

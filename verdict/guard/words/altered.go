@@ -114,28 +114,12 @@ func read(name string, content []byte) (settings, bool) {
 		named: map[string]int{}}
 	root, err := doc.Parse(name, content)
 	if err != nil {
-		if root, err = doc.Parse(name+".txt", joined(content)); err != nil {
+		if root, err = doc.Parse(name+".txt", []byte(change.Joined(string(content), " "))); err != nil {
 			return all, false
 		}
 	}
 	all.add(root, "", "", nil)
 	return all, true
-}
-
-// joined returns lines that go on in the next one as one line, and blank lines in their place.
-func joined(content []byte) []byte {
-	var out strings.Builder
-	blank := 0
-	for line := range strings.Lines(string(content)) {
-		if part, goesOn := strings.CutSuffix(line, "\\\n"); goesOn {
-			out.WriteString(part + " ")
-			blank++
-			continue
-		}
-		out.WriteString(line + strings.Repeat("\n", blank))
-		blank = 0
-	}
-	return []byte(out.String())
 }
 
 // assigned matches a variable's value in a list.
@@ -185,7 +169,7 @@ func parts(text string, script bool) (all []value) {
 			return all
 		}
 	}
-	for i, line := range strings.Split(string(joined([]byte(text))), "\n") {
+	for i, line := range strings.Split(change.Joined(text, " "), "\n") {
 		all = append(all, value{strings.Join(strings.Fields(line), " "), i})
 	}
 	return all
