@@ -40,14 +40,14 @@ func owned(said []statement) (rules []owning) {
 
 // ownerOf is the rule that applies to what a pattern means: the last rule that matches, as in
 // https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
-func ownerOf(rules []owning, pattern string) (owning, bool) {
+func ownerOf(rules []owning, pattern string) owning {
 	sample := strings.Split(strings.Trim(strings.ReplaceAll(pattern, "*", "x"), "/"), "/")
 	for _, r := range slices.Backward(rules) {
 		if r.pattern == pattern || gitignore.ParsePattern(r.pattern, nil).Match(sample, strings.HasSuffix(pattern, "/")) > gitignore.NoMatch {
-			return r, true
+			return r
 		}
 	}
-	return owning{}, false
+	return owning{}
 }
 
 // everything reports whether a rule applies to the whole repository.
@@ -70,10 +70,10 @@ func ownersLost(file string, before, after []owning, files []change.File) (found
 		found = []change.Finding{policy(tier, "owners", why, at)}
 	}
 	for _, was := range before {
-		if counts, _ := ownerOf(before, was.pattern); counts.line != was.line {
+		if ownerOf(before, was.pattern).line != was.line {
 			continue // a later rule applies, and did before
 		}
-		is, _ := ownerOf(after, was.pattern)
+		is := ownerOf(after, was.pattern)
 		lost, gained := missingFrom(was.owners, is.owners), missingFrom(is.owners, was.owners)
 		fallsBack := is.pattern != was.pattern && ruled(before, is.pattern)
 		switch {
@@ -87,7 +87,7 @@ func ownersLost(file string, before, after []owning, files []change.File) (found
 		}
 	}
 	for _, is := range after {
-		was, _ := ownerOf(before, is.pattern)
+		was := ownerOf(before, is.pattern)
 		switch {
 		case len(was.owners) == 0 || ruled(before, is.pattern) || slices.Equal(was.owners, is.owners):
 		case len(is.owners) == 0:
