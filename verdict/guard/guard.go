@@ -98,8 +98,7 @@ func Examines(name string) bool {
 var descriptions = strings.Fields("*.gemspec *.gemfile *.podspec *.cabal")
 
 func describes(name string) bool {
-	return change.IsManifest(name) || change.IsLock(name) ||
-		slices.ContainsFunc(descriptions, func(pattern string) bool { return tools.Fits(pattern, name) })
+	return change.IsManifest(name) || change.IsLock(name) || tools.FitsAny(descriptions, name)
 }
 
 // Gates reports whether the hold tier watches a file of this name: a pipeline, a script that it runs, the
@@ -132,13 +131,10 @@ var others = strings.Fields("*.md noxfile.py *.lock settings.gradle* *-lock.yaml
 	"gradlew* eng/common/* eng/common/*/* eng/common/*/*/*")
 
 func isBuild(name string) bool {
-	fits := func(pattern string) bool { return tools.Fits(pattern, name) }
-	return (slices.ContainsFunc(builds, fits) || tools.ForTools(path.Dir(name)) && slices.ContainsFunc(settings, fits)) && !isOther(name)
+	return (tools.FitsAny(builds, name) || tools.ForTools(path.Dir(name)) && tools.FitsAny(settings, name)) && !isOther(name)
 }
 
-func isOther(name string) bool {
-	return slices.ContainsFunc(others, func(pattern string) bool { return tools.Fits(pattern, name) })
-}
+func isOther(name string) bool { return tools.FitsAny(others, name) }
 
 // Examine returns the findings of a change: holds first, then evidence, each ordered by kind, path and line.
 // It never fails: it reports what it cannot read as [Unexamined].

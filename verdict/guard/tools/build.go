@@ -59,7 +59,7 @@ func strictness(content []byte) (first, count int) {
 func allowed(files []change.File) (found []change.Finding) {
 	code := func(content []byte) []byte { return remark.ReplaceAll(content, nil) }
 	certain := func(f change.File) bool {
-		return f.Path != "" && f.OldPath != "" && !isFixture(f.Path) && isFlagged(f.Name())
+		return f.Path != "" && f.OldPath != "" && !isFixture(f.Path) && FitsAny(flagFiles, f.Path) && !isForeign(f.Path)
 	}
 	if !slices.ContainsFunc(files, func(f change.File) bool {
 		matches := func(pattern *regexp.Regexp) bool { return pattern.Match(f.Before) }
@@ -92,11 +92,6 @@ func allowed(files []change.File) (found []change.Finding) {
 	return found
 }
 
-func isFlagged(name string) bool {
-	fits := func(pattern string) bool { return Fits(pattern, name) }
-	return slices.ContainsFunc(flagFiles, fits) && !isForeign(name)
-}
-
 func isForeign(name string) bool {
 	return slices.ContainsFunc(foreign, func(p string) bool { return strings.Contains(path.Dir(name), p) })
 }
@@ -104,8 +99,7 @@ func isForeign(name string) bool {
 // built finds warnings of a compiler that a build turns off for all that it compiles.
 func built(files []change.File) (found []change.Finding) {
 	for _, f := range files {
-		if f.Path == "" || f.OldPath == "" || !slices.ContainsFunc(buildFiles, func(p string) bool { return Fits(p, f.Name()) }) ||
-			isForeign(f.Path) {
+		if f.Path == "" || f.OldPath == "" || !FitsAny(buildFiles, f.Path) || isForeign(f.Path) {
 			continue
 		}
 		before, after := comment.ReplaceAllString(string(f.Before), ""), comment.ReplaceAllString(string(f.After), "")
@@ -142,9 +136,8 @@ var (
 // presets finds files of settings that have a weaker preset in the place of a strong one.
 func presets(files []change.File) (found []change.Finding) {
 	for _, f := range files {
-		fits := func(pattern string) bool { return Fits(pattern, f.OldPath) }
 		gains := func(p *regexp.Regexp) int { return len(p.FindAll(f.After, -1)) - len(p.FindAll(f.Before, -1)) }
-		if f.Path == f.OldPath && slices.ContainsFunc([]string{"eslint.config.*", ".eslintrc*", "tsconfig*.json"}, fits) &&
+		if f.Path == f.OldPath && FitsAny([]string{"eslint.config.*", ".eslintrc*", "tsconfig*.json"}, f.OldPath) &&
 			gains(strong) < 0 && gains(weak) > 0 {
 			found = append(found, change.Finding{Tier: change.Hold, Kind: change.Strictness, Rule: "tools/preset",
 				Why: "A weaker preset stands in the place of a stricter one.", Place: change.Place{Path: f.Path, Line: 1}})

@@ -24,9 +24,7 @@ var guides = []string{
 	".claude/*", "SECURITY.md",
 }
 
-func isGuide(name string) bool {
-	return slices.ContainsFunc(guides, func(pattern string) bool { return Fits(pattern, name) })
-}
+func isGuide(name string) bool { return FitsAny(guides, name) }
 
 // maxGuide bounds a document, in bytes.
 const maxGuide = 512 << 10

@@ -17,9 +17,7 @@ var owners = []string{
 	".github/branch-protection*", ".github/branch_protection*", ".github/policies/branch-protection*", ".gitlab/approval_rules*",
 }
 
-func isOwners(name string) bool {
-	return slices.ContainsFunc(owners, func(pattern string) bool { return Fits(pattern, name) })
-}
+func isOwners(name string) bool { return FitsAny(owners, name) }
 
 func isOwn(name string) bool { return strings.HasPrefix(name, ".touchstone/") }
 

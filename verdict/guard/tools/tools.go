@@ -54,7 +54,7 @@ type source struct{ files, within []string }
 
 // has reports whether a file of this name belongs to a source.
 func (s source) has(name string) bool {
-	return slices.ContainsFunc(s.files, func(pattern string) bool { return Fits(pattern, name) })
+	return FitsAny(s.files, name)
 }
 
 // Setting is a setting, or a list of them.
@@ -132,6 +132,11 @@ func Fits(pattern, name string) bool {
 	}
 	ok, err := path.Match(pattern, name)
 	return ok && err == nil
+}
+
+// FitsAny reports whether a file's name matches one of some patterns.
+func FitsAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return Fits(pattern, name) })
 }
 
 // value is the value of one tool's setting in a file.
