@@ -137,7 +137,7 @@ func (c *comparison) missing(p *pair, was value) {
 		tier = change.Evidence
 	}
 	if s.Implied != "" && slices.ContainsFunc(slices.Collect(maps.Values(p.after.values)), func(v value) bool {
-		return v.key[strings.LastIndexByte(v.key, '/')+1:] == s.Implied && on(v.text)
+		return base(v.key) == s.Implied && on(v.text)
 	}) || renamed(p.tool, was, p.after.values) || all {
 		return
 	}
@@ -161,10 +161,9 @@ func (c *comparison) replaced(t *Tool) bool {
 
 // renamed reports whether a rule continues under another name.
 func renamed(t *Tool, was value, after map[string]value) bool {
-	name := was.key[strings.LastIndexByte(was.key, '/')+1:]
 	return slices.ContainsFunc(slices.Collect(maps.Values(after)), func(is value) bool {
-		other := is.key[strings.LastIndexByte(is.key, '/')+1:]
-		return is.setting.Way == was.setting.Way && is.key != was.key && t.same(name, other) && !weaker(was.setting.Way, was.text, is.text)
+		return is.setting.Way == was.setting.Way && is.key != was.key && t.same(base(was.key), base(is.key)) &&
+			!weaker(was.setting.Way, was.text, is.text)
 	})
 }
 

@@ -62,9 +62,12 @@ func declare(all []*Tool, word string, fields []string) []*Tool {
 	t := all[len(all)-1]
 	switch word {
 	case "in":
-		s := source{files: fields, within: []string{"-"}}
+		s := source{files: fields, within: [][]string{nil}}
 		if i := slices.Index(fields, ":"); i > 0 {
-			s.files, s.within = fields[:i], fields[i+1:]
+			s.files, s.within = fields[:i], nil
+			for _, keys := range fields[i+1:] {
+				s.within = append(s.within, slices.DeleteFunc(strings.Split(keys, "/"), func(key string) bool { return key == "-" }))
+			}
 		}
 		t.Sources = append(t.Sources, s)
 	case "alias":
@@ -82,14 +85,14 @@ var ways = strings.Fields("floor ceiling on off grade rules ignored excluded inc
 
 // settingsOf returns the settings of one line, which differ only in their keys.
 func settingsOf(way string, fields []string) (all []Setting) {
-	like := Setting{Way: Way(slices.Index(ways, way))}
+	like, keys := Setting{Way: Way(slices.Index(ways, way))}, []string{}
 	if like.Way < 0 {
 		panic("no way of settings is called " + way)
 	}
 	for _, field := range fields {
 		switch name, value, option := strings.Cut(field, "="); {
 		case !option:
-			all = append(all, Setting{Keys: field})
+			keys = append(keys, field)
 		case name == "default":
 			like.Default = value
 		case name == "implied":
@@ -102,9 +105,8 @@ func settingsOf(way string, fields []string) (all []Setting) {
 			panic("no option of settings is called " + name)
 		}
 	}
-	for i, s := range all {
-		all[i] = like
-		all[i].Keys = s.Keys
+	for _, like.Keys = range keys {
+		all = append(all, like)
 	}
 	return all
 }

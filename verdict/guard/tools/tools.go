@@ -49,8 +49,11 @@ type Tool struct {
 }
 
 // source is a set of files and the parts of them that belong to a tool. Files are patterns of a base name or,
-// with a slash, of a path; within are patterns of keys, and "-" is the whole file.
-type source struct{ files, within []string }
+// with a slash, of a path; within are patterns of keys, and an empty one is the whole file.
+type source struct {
+	files  []string
+	within [][]string
+}
 
 // has reports whether a file of this name belongs to a source.
 func (s source) has(name string) bool {
@@ -160,17 +163,13 @@ type part struct {
 
 // read adds a file's settings for a tool; name is the file's name on its side of the change.
 func (p *part) read(t *Tool, name, file string, root *doc.Node) {
-	var within []string
+	var within [][]string
 	for _, s := range t.Sources {
 		if s.has(name) {
 			within = append(within, s.within...)
 		}
 	}
-	for _, w := range within {
-		var pattern []string
-		if w != "-" {
-			pattern = strings.Split(w, "/")
-		}
+	for _, pattern := range within {
 		visit(root, nil, nil, func(n *doc.Node, keys []string, parents []*doc.Node) {
 			rest, prefix, ok := cut(pattern, t.named(keys, append(slices.Clip(parents), n)))
 			if !ok {
@@ -201,11 +200,7 @@ func (t *Tool) named(keys []string, nodes []*doc.Node) []string {
 func Configures(name string, keys []string) (configures bool) {
 	for _, t := range toolsOf(name) {
 		for _, s := range t.Sources {
-			for _, w := range s.within {
-				var pattern []string
-				if w != "-" {
-					pattern = strings.Split(w, "/")
-				}
+			for _, pattern := range s.within {
 				rest, _, ok := cut(pattern, keys)
 				if !ok || !s.has(name) {
 					continue
