@@ -86,9 +86,7 @@ func (n *Node) Members() []*Node {
 // Strings returns the scalar itself, or the scalars in a list.
 func (n *Node) Strings() []string {
 	switch {
-	case n == nil:
-		return nil
-	case n.Kind == Scalar && n.Value == "":
+	case n == nil, n.Kind == Scalar && n.Value == "":
 		return nil
 	case n.Kind == Scalar:
 		return []string{n.Value}
@@ -195,24 +193,26 @@ func (n *Node) within(left *int, depth int) bool {
 // put adds a value below a path of keys and creates the maps on that path. For a list on the path it uses the
 // list's last element.
 func (n *Node) put(keys []string, line int, value *Node) {
-	for _, key := range keys[:len(keys)-1] {
-		n = n.open(key, line)
-	}
-	value.Key, value.Line = keys[len(keys)-1], line
+	last := len(keys) - 1
+	value.Key, value.Line = keys[last], line
+	n = n.open(keys[:last], line)
 	n.Items = append(n.Items, value)
 }
 
-// open returns the map below n with a name, and creates a missing one.
-func (n *Node) open(key string, line int) *Node {
-	next := n.Get(key)
-	if next == nil {
-		next = &Node{Kind: Map, Key: key, Line: line}
-		n.Items = append(n.Items, next)
+// open returns the map below n at a path of keys, and creates the missing ones.
+func (n *Node) open(keys []string, line int) *Node {
+	for _, key := range keys {
+		next := n.Get(key)
+		if next == nil {
+			next = &Node{Kind: Map, Key: key, Line: line}
+			n.Items = append(n.Items, next)
+		}
+		if next.Kind == List && len(next.Items) > 0 {
+			next = next.Items[len(next.Items)-1]
+		}
+		n = next
 	}
-	if next.Kind == List && len(next.Items) > 0 {
-		next = next.Items[len(next.Items)-1]
-	}
-	return next
+	return n
 }
 
 // parseLines returns a list of all lines that are neither empty nor comments.

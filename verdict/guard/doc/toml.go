@@ -14,22 +14,15 @@ func parseTOML(content []byte) (*Node, error) {
 	for p.NextExpression() {
 		switch e := p.Expression(); e.Kind {
 		case unstable.Table:
-			keys, line := t.keys(e.Key())
-			table = root
-			for _, key := range keys {
-				table = table.open(key, line)
-			}
+			table = root.open(t.keys(e.Key()))
 		case unstable.ArrayTable:
 			keys, line := t.keys(e.Key())
+			last := len(keys) - 1
 			table = &Node{Kind: Map, Line: line}
-			parent := root
-			for _, key := range keys[:len(keys)-1] {
-				parent = parent.open(key, line)
-			}
-			list := parent.Get(keys[len(keys)-1])
+			list := root.open(keys[:last], line).Get(keys[last])
 			if list == nil {
-				list = &Node{Kind: List, Key: keys[len(keys)-1], Line: line}
-				parent.Items = append(parent.Items, list)
+				list = &Node{Kind: List}
+				root.put(keys, line, list)
 			}
 			list.Items = append(list.Items, table)
 		case unstable.KeyValue:
