@@ -67,10 +67,7 @@ func ignored(files []File, found []Finding) (said []Finding) {
 			if had()[v.name] {
 				continue
 			}
-			tier := Hold
-			if f.OldPath == "" || !v.told { // a new audit may come with it, or it is a page or a message
-				tier = Evidence
-			}
+			tier := change.HoldIf(f.OldPath != "" && v.told) // a new audit may come with a new file, or it is a page or a message
 			said = append(said, Finding{Tier: tier, Kind: Strictness, Rule: "audit/ignored",
 				Why:   fmt.Sprintf("The vulnerability %s is named here now, so an audit may pass over it.", v.name),
 				Place: change.Place{Path: f.Path, Line: v.line, After: v.name}})

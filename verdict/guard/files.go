@@ -30,10 +30,7 @@ func readable(files []File) (read []File, found []Finding) {
 	generated := marked(files)
 	size := 0
 	unexamined := func(f File, why string) {
-		tier := Evidence
-		if Gates(f.Path) || Gates(f.OldPath) {
-			tier = Hold
-		}
+		tier := change.HoldIf(Gates(f.Path) || Gates(f.OldPath))
 		found = append(found, Finding{Tier: tier, Kind: Unexamined, Rule: "guard/unread", Why: why, Place: change.Place{Path: f.Name()}})
 	}
 	for _, f := range files {

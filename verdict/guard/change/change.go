@@ -23,6 +23,14 @@ const (
 	Evidence Tier = "evidence"
 )
 
+// HoldIf is a hold of what is certain, and evidence of what is not.
+func HoldIf(certain bool) Tier {
+	if certain {
+		return Hold
+	}
+	return Evidence
+}
+
 // Kind is the family of a finding.
 type Kind string
 

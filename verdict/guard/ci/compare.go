@@ -143,13 +143,9 @@ func (c *comparison) add(tier change.Tier, kind change.Kind, rule, why string, a
 
 func (c *comparison) unexamined() {
 	for name, err := range c.after.broken {
-		tier, was := change.Evidence, c.before.broken[name]
-		if c.breaks(name) {
-			tier = change.Hold
-		}
-		if was == nil || was.Error() != err.Error() {
-			c.add(tier, change.Unexamined, "unread", fmt.Sprintf("This pipeline cannot be read, so what it checks is not known: %v",
-				oneLine(err)), change.Place{Path: name})
+		if was := c.before.broken[name]; was == nil || was.Error() != err.Error() {
+			c.add(change.HoldIf(c.breaks(name)), change.Unexamined, "unread",
+				"This pipeline cannot be read, so what it checks is not known: "+oneLine(err), change.Place{Path: name})
 		}
 	}
 	for name, lines := range c.after.unread {
@@ -256,10 +252,7 @@ var keyed = append([]string{"sonar", "snyk test"}, hosted...)
 
 // certain lowers the tier to evidence for guessed and hosted checks, and for checks that did not always run.
 func certain(was Run) change.Tier {
-	if was.Guessed || was.Strength < Always || slices.Contains(hosted, was.Check) {
-		return change.Evidence
-	}
-	return change.Hold
+	return change.HoldIf(!was.Guessed && was.Strength == Always && !slices.Contains(hosted, was.Check))
 }
 
 // gone reports that a check no longer runs anywhere. A new command may check the same; that is not known
@@ -474,10 +467,7 @@ func (c *comparison) unexplained() change.Tier {
 			return change.Evidence
 		}
 	}
-	if c.alone {
-		return change.Hold
-	}
-	return change.Evidence
+	return change.HoldIf(c.alone)
 }
 
 // unreplaced is the tier if one job no longer runs a check and other jobs do. It is certain only if the whole

@@ -130,10 +130,7 @@ func (c *comparison) cases() {
 		}
 		left := slices.Sorted(maps.Keys(is.Computed))
 		if is.Strength == Never {
-			tier := change.Evidence
-			if was.Strength == Always && c.after.pipelines[name].Strength > Never { // by a condition of its own, such as "if: false"
-				tier = change.Hold
-			}
+			tier := change.HoldIf(was.Strength == Always && c.after.pipelines[name].Strength > Never) // by its own "if: false", or the like
 			c.add(tier, change.CI, "job-off", fmt.Sprintf("The job %s no longer runs by itself, or cannot fail.", was.Name),
 				change.Place{Path: name, Line: is.Line, After: is.Name})
 			continue

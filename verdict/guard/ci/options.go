@@ -56,20 +56,14 @@ func (c *comparison) arguments(was, is Run) {
 	for name, old := range numbers(was.Args) {
 		now, there := numbers(is.Args)[name]
 		if lower := now < old; !there || strings.Contains(name, "max") && now > old || !strings.Contains(name, "max") && lower {
-			tier := change.Hold
-			if !there {
-				tier = change.Evidence // it may be in a configuration file now
-			}
+			tier := change.HoldIf(there) // else it may be in a configuration file now
 			c.add(tier, change.Threshold, "limit", fmt.Sprintf("The limit %s of %s is easier to meet.", name, was.Check), at)
 		}
 	}
 	for _, rule := range is.allowed() {
 		if !slices.Contains(was.allowed(), rule) {
 			tool, _, _ := strings.Cut(strings.TrimPrefix(was.Check, "cargo "), " ")
-			tier := change.Hold
-			if change.Brings(c.files, regexp.MustCompile(`\b`+regexp.QuoteMeta(tool)+`\b`)) {
-				tier = change.Evidence
-			}
+			tier := change.HoldIf(!change.Brings(c.files, regexp.MustCompile(`\b`+regexp.QuoteMeta(tool)+`\b`)))
 			c.add(tier, change.Strictness, "lint-allowed", fmt.Sprintf("The check %s no longer reports %s.", was.Check, rule), at)
 		}
 	}

@@ -27,10 +27,7 @@ func (c *comparison) triggers() {
 				if is.Called && is.Strength >= was.Strength || c.covered(name) { // a pipeline that runs for pull requests calls it
 					continue
 				}
-				tier := change.Hold
-				if is.Called && c.kept(name) { // its jobs ran on a condition, and it is called on one
-					tier = change.Evidence
-				}
+				tier := change.HoldIf(!is.Called || !c.kept(name)) // else its jobs ran on a condition, and it is called on one
 				c.add(tier, change.CI, "trigger-gone", "The workflow no longer runs for pull requests.",
 					change.Place{Path: name, Line: t.Line, Before: t.Event})
 			}

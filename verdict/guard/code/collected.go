@@ -57,11 +57,7 @@ func (x *examination) renamed(old, now *side) {
 // compareFiles reports such files. It is certain if nothing but tests changed, which may tell a runner of the new name.
 func (x *examination) compareFiles() {
 	for _, u := range x.untaken {
-		tier := change.Hold
-		if x.subject.beyond {
-			tier = change.Evidence
-		}
-		x.say(tier, change.Test, "test/not-run", "The tests of this file do not run by its new name: "+path.Base(u.side.path)+".", nil, u.side, 0,
-			u.line())
+		x.say(change.HoldIf(!x.subject.beyond), change.Test, "test/not-run",
+			"The tests of this file do not run by its new name: "+path.Base(u.side.path)+".", nil, u.side, 0, u.line())
 	}
 }

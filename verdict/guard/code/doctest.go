@@ -91,10 +91,7 @@ func (x *examination) compareExamples(before, after *side) {
 		idle := slices.ContainsFunc(had, func(was example) bool { return was.idle() != "" && slices.Equal(was.code, is.code) })
 		switch {
 		case i >= 0 && !idle && is.idle() != "":
-			tier := change.Evidence
-			if strings.HasPrefix(is.idle(), "ignore") {
-				tier = change.Hold
-			}
+			tier := change.HoldIf(strings.HasPrefix(is.idle(), "ignore"))
 			x.say(tier, change.Test, "test/skip", "An example that ran as a test is marked "+is.idle()+" now.", nil, after, 0, is.line)
 		case i < 0 && slices.ContainsFunc(had, func(was example) bool { return was.endsEarlier(is) }):
 			x.say(change.Evidence, change.Test, "test/returns", "An example that runs as a test ends early now.", nil, after, 0, is.line)

@@ -108,16 +108,9 @@ func (x *examination) idle(b *unit) *unit {
 // function has another annotation, or a name that older runners of its language accept: it may still be a
 // test.
 func (u *unit) idleness(was *unit) change.Tier {
-	if among(u.from, u.at, func(i int) bool { return u.side.kindOf(i) == word && u.side.annotation(i) }) {
-		return change.Evidence
-	}
-	if u.side.lang.python && !collected.MatchString(path.Base(u.side.path)) {
-		return change.Evidence // pytest does not collect it
-	}
-	if u.side != was.side.other || u.side.lang.junit && strings.HasPrefix(u.name, "test") {
-		return change.Evidence
-	}
-	return change.Hold
+	marked := among(u.from, u.at, func(i int) bool { return u.side.kindOf(i) == word && u.side.annotation(i) })
+	elsewhere := u.side != was.side.other || u.side.lang.python && !collected.MatchString(path.Base(u.side.path)) // pytest does not collect it
+	return change.HoldIf(!marked && !elsewhere && !(u.side.lang.junit && strings.HasPrefix(u.name, "test")))
 }
 
 // collected matches the files in which pytest and unittest look for tests by default.

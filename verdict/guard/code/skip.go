@@ -259,10 +259,8 @@ func (x *examination) compareSetup() {
 			return !slices.ContainsFunc(had, func(h mark) bool { return h.cond == m.cond })
 		})
 		further, named := fresh >= 0 && len(has) > len(had), leavesOut.MatchString(a.name)
-		tier := change.Evidence
-		if further && (named && !x.subject.beyond || matchesAny(platform, has[fresh].cond) || a.side.troubled(has[fresh].line)) {
-			tier = change.Hold
-		}
+		tier := change.HoldIf(further && (named && !x.subject.beyond || matchesAny(platform, has[fresh].cond) ||
+			a.side.troubled(has[fresh].line)))
 		if named || further && len(had) > 0 && !a.setsUp() {
 			x.say(tier, change.Test, "test/setup", "What "+a.name+" says of which tests are left out is changed.", b.side, a.side,
 				b.line(), a.line())
@@ -280,10 +278,7 @@ func (x *examination) compareSetup() {
 
 // worse is the tier of a test's mark that the earlier marks do not cover; "" if they do.
 func worse(had, has []mark, m mark) change.Tier {
-	tier := change.Hold
-	if m.effect == retry && m.cond != "" || m.effect == tag || m.effect == either {
-		tier = change.Evidence
-	}
+	tier := change.HoldIf((m.effect != retry || m.cond == "") && m.effect != tag && m.effect != either)
 	if m.effect == either && !slices.ContainsFunc(had, func(h mark) bool { return h.effect == fails }) {
 		return "" // that it may fail is worse
 	}

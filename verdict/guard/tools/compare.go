@@ -106,10 +106,7 @@ func (c *comparison) inherited(p *pair, was value) (all, some bool) {
 
 // tier lowers the tier of a setting that applies to some files only.
 func (v value) tier() change.Tier {
-	if v.scoped {
-		return change.Evidence
-	}
-	return change.Hold
+	return change.HoldIf(!v.scoped)
 }
 
 func (c *comparison) changed(p *pair, was, is value) {

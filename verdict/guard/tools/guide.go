@@ -110,10 +110,8 @@ func lostRules(f change.File, kept map[string]bool, files []change.File) []chang
 			len(strings.Fields(was.text)) < 3 || strings.HasPrefix(was.text, "|") {
 			continue
 		}
-		at, tier, why := change.Place{Path: f.Name(), Line: was.line, Before: was.text}, change.Evidence, "A rule for contributors is gone."
-		if isOwn(f.Name()) || isOwn(f.OldPath) || shorter && !names(was.under, tools) {
-			tier = change.Hold
-		}
+		at, why := change.Place{Path: f.Name(), Line: was.line, Before: was.text}, "A rule for contributors is gone."
+		tier := change.HoldIf(isOwn(f.Name()) || isOwn(f.OldPath) || shorter && !names(was.under, tools))
 		if other := near.nearest(was.text); other.text != "" {
 			if firm.MatchString(other.text) {
 				continue

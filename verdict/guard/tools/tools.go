@@ -408,10 +408,7 @@ func (c *comparison) read(f change.File) {
 	old, oldErr := parse(f.OldPath, f.Before, len(before) > 0)
 	now, nowErr := parse(f.Path, f.After, len(after) > 0)
 	if nowErr != nil && (oldErr == nil || string(f.Before) != string(f.After)) {
-		tier := change.Evidence
-		if old != nil && slices.ContainsFunc(after, (*Tool).holds) {
-			tier = change.Hold
-		}
+		tier := change.HoldIf(old != nil && slices.ContainsFunc(after, (*Tool).holds))
 		why, _, _ := strings.Cut(nowErr.Error(), "\n")
 		c.found = append(c.found, change.Finding{Tier: tier, Kind: change.Unexamined, Rule: "tools/unread",
 			Why: "This configuration cannot be read, so what it asks for is not known: " + why, Place: change.Place{Path: f.Name()}})
