@@ -83,9 +83,6 @@ func (y *yaml) node(n ast.Node) *Node {
 		for _, value := range n.Values {
 			y.member(out, value)
 		}
-	case *ast.MappingValueNode:
-		out.Kind = Map
-		y.member(out, n)
 	case *ast.SequenceNode:
 		out.Kind = List
 		for _, value := range n.Values {
