@@ -17,9 +17,7 @@ func (x *examination) hints() {
 		said[f.Path] = true
 	}
 	for _, u := range x.pairs.after {
-		switch b := x.pairs.of[u]; {
-		case !u.side.tests || said[u.side.path]:
-		case b == nil && u.role == definition && u.side.other != nil:
+		if x.pairs.of[u] == nil && u.role == definition && u.side.tests && u.side.other != nil && !said[u.side.path] {
 			x.vague = append(x.vague, u.tries()...)
 		}
 	}
