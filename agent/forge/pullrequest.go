@@ -41,7 +41,7 @@ type PullRequest struct {
 	Reviews   []SubmittedReview
 	Comments  []Comment  // comments on the conversation, not on lines
 	Threads   []Thread   // conversations on lines or files of the diff, including resolved ones
-	Deleted   []Deletion // the last 50 comments on the conversation that were deleted
+	Deleted   []Deletion // the comments on the conversation that were deleted
 	Issues    []Issue    // the issues that merging it would close, 10 at most, without those that the token cannot see
 	Checks    []Check    // check runs and commit statuses of Head.SHA, and one more if a workflow has yet to report
 	Statuses  []Check    // statuses of Head.SHA with the agents' names, by the agents or by others; they are not in Checks

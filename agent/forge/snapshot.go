@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	snapshotPages = 20 // for each list: 1,000 reviews, comments and threads, 2,000 checks and label changes
+	snapshotPages = 20 // for each list: 1,000 reviews, comments, deleted comments and threads, 2,000 checks and label changes
 	snapshotTries = 4  // a pull request may change while its pages are read
 	snapshotPause = 500 * time.Millisecond
 )
@@ -24,8 +24,8 @@ var errMoving = errors.New("the pull request keeps changing while it is read")
 // or GitHub has not yet connected the newest push with its commit, the reading starts over; after four tries
 // it is an ErrUnavailable.
 //
-// More than 1,000 reviews, comments or threads, 2,000 checks or label changes, or threads with more than
-// 2,000 comments beyond the newest 100 of each are an ErrUnreadable. The pull request that is returned with
+// More than 1,000 reviews, comments, deleted comments or threads, 2,000 checks or label changes, or threads with
+// more than 2,000 comments beyond the newest 100 of each are an ErrUnreadable. The pull request that is returned with
 // it has the latest of each: enough to call a person, and no more.
 func (c *Client) PullRequest(ctx context.Context, ref Ref) (PullRequest, error) {
 	op := "read " + ref.String()
@@ -63,6 +63,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		next.Reviews = slices.Concat(next.Reviews, pr.Reviews)
 		next.Comments = slices.Concat(next.Comments, pr.Comments)
 		next.Labelled = slices.Concat(next.Labelled, pr.Labelled)
+		next.Deleted = slices.Concat(next.Deleted, pr.Deleted)
 		next.Threads = slices.Concat(next.Threads, pr.Threads)
 		next.Checks = slices.Concat(pr.Checks, next.Checks)
 		next.Statuses = slices.Concat(pr.Statuses, next.Statuses)
@@ -163,6 +164,8 @@ func follow(variables map[string]any, node *pullRequestNode, commit commitNode) 
 			node.ReviewThreads.PageInfo.StartCursor)},
 		{"2,000 changes of labels", advance(variables, "labelsBefore", node.TimelineItems.PageInfo.HasPreviousPage,
 			node.TimelineItems.PageInfo.StartCursor)},
+		{"1,000 deleted comments", advance(variables, "deletionsBefore", node.Deletions.PageInfo.HasPreviousPage,
+			node.Deletions.PageInfo.StartCursor)},
 		{"2,000 check suites", advance(variables, "suitesAfter", commit.CheckSuites.PageInfo.HasNextPage, commit.CheckSuites.PageInfo.EndCursor)},
 		{"2,000 checks", advance(variables, "checksAfter", contexts.HasNextPage, contexts.EndCursor)},
 	} {

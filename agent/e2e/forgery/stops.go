@@ -20,6 +20,12 @@ func stops() []Case {
 			{"deletion of a comment", func(s *scene, id int64) {
 				s.call(actor, http.MethodDelete, fmt.Sprintf("issues/comments/%d", id), nil, nil)
 			}},
+			{"deletion of a comment, and of 50 of one's own", func(s *scene, id int64) {
+				s.call(actor, http.MethodDelete, fmt.Sprintf("issues/comments/%d", id), nil, nil)
+				for range 50 {
+					s.call(actor, http.MethodDelete, fmt.Sprintf("issues/comments/%d", s.comment(actor, "Nice.")), nil, nil)
+				}
+			}},
 		} {
 			for _, seen := range []bool{false, true} {
 				name := "a stop"
