@@ -46,6 +46,8 @@ type checkNode struct {
 			DatabaseID int64
 			Slug       string
 		}
+		Branch      struct{ Name string } // null if it is gone
+		Creator     *actorNode            // who started the run
 		WorkflowRun *struct {
 			RunNumber int64
 			Event     string
@@ -86,7 +88,9 @@ func (n commitNode) reported() []Check {
 		if c.CheckSuite != nil && c.CheckSuite.WorkflowRun != nil && c.CheckSuite.WorkflowRun.Workflow != nil &&
 			!strings.HasSuffix(c.CheckSuite.WorkflowRun.Event, "_dispatch") { // which has inputs of its own
 			run := c.CheckSuite.WorkflowRun
-			check.workflow, check.run, check.began = run.Workflow.ID+" "+run.Event, run.RunNumber, c.StartedAt
+			// Others may open a pull request of this head, too, from a branch or a fork of theirs and with another base.
+			check.workflow = strings.Join([]string{run.Workflow.ID, run.Event, c.CheckSuite.Branch.Name, c.CheckSuite.Creator.user().Login}, " ")
+			check.run, check.began = run.RunNumber, c.StartedAt
 		}
 		all = append(all, check)
 	}

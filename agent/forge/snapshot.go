@@ -79,7 +79,7 @@ func (c *Client) snapshot(ctx context.Context, ref Ref) (PullRequest, error) {
 		if slices.ContainsFunc(slices.Concat(pr.Checks, pr.Statuses), func(c Check) bool { return c.Required }) {
 			pr.Stacked = 0 // required by a ruleset, which the branch does not show
 		}
-		if pr.SameBranch == "" { // else a later run may be for the other pull request, with another base
+		if node.alone(ref) { // else a later run may be for the other pull request, with another base
 			pr.Checks = current(pr.Checks)
 		}
 		pr.Checks = append(pr.Checks, unlisted(pr.Checks, suites)...)
@@ -229,6 +229,7 @@ type pullRequestNode struct {
 	HeadRef                                                  *struct {
 		RefUpdateRule          *struct{ RequiredApprovingReviewCount int }
 		AssociatedPullRequests connection[*pullNode]
+		Pulls                  connection[*pullNode]
 	}
 	BaseRef         *baseNode
 	MergeQueueEntry *struct {
@@ -357,7 +358,13 @@ type baseNode struct {
 // pullNode names a pull request.
 type pullNode struct {
 	Number     int
+	ClosedAt   *time.Time
 	Repository *repoNode
+}
+
+// is reports whether it is the pull request that ref names, which may be in another case than GitHub's name.
+func (n *pullNode) is(ref Ref) bool {
+	return strings.EqualFold(Ref{Repo: n.Repository.repo(), Number: n.Number}.String(), ref.String())
 }
 
 // sameBranch finds another open pull request of the same branch.
@@ -366,15 +373,20 @@ func (n *pullRequestNode) sameBranch(ref Ref) string {
 		return ""
 	}
 	for _, other := range n.HeadRef.AssociatedPullRequests.Nodes {
-		if other == nil {
-			continue
-		}
-		// ref may be in another case than GitHub's name.
-		if name := (Ref{Repo: other.Repository.repo(), Number: other.Number}).String(); !strings.EqualFold(name, ref.String()) {
-			return name
+		if other != nil && !other.is(ref) {
+			return Ref{Repo: other.Repository.repo(), Number: other.Number}.String()
 		}
 	}
 	return ""
+}
+
+// alone reports whether no other pull request of the branch was open since this one was opened, as far as
+// GitHub says.
+func (n *pullRequestNode) alone(ref Ref) bool {
+	return n.HeadRef == nil || !n.HeadRef.Pulls.PageInfo.HasPreviousPage &&
+		!slices.ContainsFunc(n.HeadRef.Pulls.Nodes, func(other *pullNode) bool {
+			return other != nil && !other.is(ref) && (other.ClosedAt == nil || !other.ClosedAt.Before(n.CreatedAt))
+		})
 }
 
 // stacked finds the open or merged pull request whose own branch is this one's base. The default branch, and

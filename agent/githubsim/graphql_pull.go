@@ -249,6 +249,8 @@ func (c *call) suiteNode(r *repo, cs *checkSuite) node {
 		"id": nodeID("CS", cs.id), "databaseId": cs.id, "status": strings.ToUpper(cs.status()),
 		"conclusion":  orNull(strings.ToUpper(cs.conclusion())),
 		"createdAt":   stamp(cs.created),
+		"branch":      c.refNode(r, cs.branch),
+		"creator":     nil, // only Apps report
 		"workflowRun": nil, // it runs no workflows
 		"url":         fmt.Sprintf("%s/%s/commit/%s/checks?check_suite_id=%d", c.sim.url, r.fullName(), cs.sha, cs.id),
 		"app": &graphql.Object{Type: "App",
