@@ -16,8 +16,8 @@ type Checks struct {
 	Named []string
 	// Base are the checks of the base branch.
 	Base forge.BaseChecks
-	// Covered are the statuses that GitHub no longer shows because the author later reported a status of the
-	// same name: the newest of each name.
+	// Covered are all statuses of the head that are not the author's, newest first: GitHub only shows the newest
+	// of each name. They are only set if one of those may cover another.
 	Covered []forge.Check
 }
 
@@ -74,19 +74,49 @@ func (k Checks) byAuthor(c forge.Check) bool {
 	return c.Kind == forge.Status && verdict.SameLogin(c.By.Login, k.Author)
 }
 
-func (k Checks) passedByAuthor(c forge.Check) bool {
-	return c.State == forge.CheckSuccess && k.byAuthor(c)
+// ofBase reports whether a check has the source that its name has on the base or, if the base does not have the
+// name, any source of the base.
+func (k Checks) ofBase(c forge.Check) bool {
+	named, same := false, false
+	for _, there := range k.Base.Expected {
+		named = named || there.Name == c.Name
+		same = same || there.Name == c.Name && there.Source() == c.Source()
+	}
+	return same || !named && k.Base.Sources[c.Source()]
+}
+
+// covers reports whether a success may have been reported to hide a status of the same name: it is the author's
+// status, or that of a login that does not report it on the base.
+func (k Checks) covers(c forge.Check) bool {
+	return c.Kind == forge.Status && c.State == forge.CheckSuccess && (k.byAuthor(c) || !k.ofBase(c))
+}
+
+// covered returns the status that counts instead of a success that covers it: the newest from where the base's
+// come from or, under the author's, from anybody else.
+func (k Checks) covered(c forge.Check) (under forge.Check, ok bool) {
+	if !k.covers(c) {
+		return under, false
+	}
+	for _, u := range k.Covered {
+		switch {
+		case u.Name != c.Name:
+		case k.ofBase(u):
+			return u, true
+		case !ok && k.byAuthor(c):
+			under, ok = u, true
+		}
+	}
+	return under, ok
 }
 
 // deciding returns the checks that count. A required check that has not reported is added as pending; a
-// success from another source than on the base counts as pending too. If the author covered a status with a
-// success of the same name, the covered status counts instead.
+// success from another source than on the base counts as pending too. If the author, or a login that reports
+// nothing on the base, covered a status with a success of the same name, the covered status counts instead.
 func (k Checks) deciding(all []forge.Check) []forge.Check {
 	all = slices.Clone(all)
 	for i, c := range all {
-		under := slices.IndexFunc(k.Covered, func(u forge.Check) bool { return u.Name == c.Name })
-		if under >= 0 && k.passedByAuthor(c) {
-			all[i] = k.Covered[under]
+		if under, ok := k.covered(c); ok {
+			all[i] = under
 			all[i].Required = c.Required
 		}
 	}
@@ -114,9 +144,9 @@ func (k Checks) deciding(all []forge.Check) []forge.Check {
 }
 
 // replaces reports whether a success has the name of a check that comes from another source on the base: of
-// two statuses with one name, GitHub shows only the later.
+// two statuses with one name, GitHub shows only the later. A required check may come from any source of the base.
 func (k Checks) replaces(c forge.Check) bool {
-	if c.Required || len(k.Named) > 0 {
+	if len(k.Named) > 0 || c.Required && k.Base.Sources[c.Source()] {
 		return false
 	}
 	same := func(there forge.Check) bool { return there.Name == c.Name }

@@ -13,11 +13,7 @@ func ran(name string, state forge.CheckState) forge.Check {
 	return forge.Check{Name: name, App: "github-actions", AppID: 15368, Kind: forge.CheckRun, State: state}
 }
 
-func required(name string, state forge.CheckState) forge.Check {
-	c := ran(name, state)
-	c.Required = true
-	return c
-}
+func required(name string, state forge.CheckState) forge.Check { return need(ran(name, state)) }
 
 // accounts are GitHub's numbers for those who post statuses.
 var accounts = map[string]int64{"Jenkins": 1, "walter": 2, "alice": 3}
@@ -31,6 +27,20 @@ var known = Checks{Author: "alice", Base: forge.BaseChecks{
 	Sources:  map[string]bool{"app 15368": true, "account 1": true},
 	Expected: []forge.Check{ran("build", forge.CheckSuccess), ran("lint", forge.CheckSuccess)},
 }}
+
+// need is a check that the base requires.
+func need(c forge.Check) forge.Check {
+	c.Required = true
+	return c
+}
+
+// over is what is known if a writer's success covers a status, whose name is nowhere on the base, and the settings
+// name some checks.
+func over(covered forge.Check, named ...string) Checks {
+	k := Checks{Author: known.Author, Named: named, Base: forge.BaseChecks{Sources: known.Base.Sources}}
+	k.Covered = []forge.Check{status(covered.Name, "walter", forge.CheckSuccess), covered}
+	return k
+}
 
 func TestSumOfChecks(t *testing.T) {
 	t.Parallel()
@@ -86,6 +96,25 @@ func TestSumOfChecks(t *testing.T) {
 		"a required one by the author": {known,
 			[]forge.Check{{Name: "build", By: forge.User{Login: "alice"}, Kind: forge.Status, State: forge.CheckSuccess, Required: true},
 				required("lint", forge.CheckSuccess)}, decide.ChecksPending},
+		"a required one by a writer in the place of CI's": {known, []forge.Check{need(status("build", "walter", forge.CheckSuccess))},
+			decide.ChecksPending},
+		"a required one by another source of the base": {known, []forge.Check{need(status("build", "Jenkins", forge.CheckSuccess))},
+			decide.ChecksGreen},
+		"a required one that the base does not have": {known, []forge.Check{need(status("new", "walter", forge.CheckSuccess))},
+			decide.ChecksGreen},
+		"a writer's over a failed one": {over(status("e2e", "Jenkins", forge.CheckFailure)),
+			[]forge.Check{ran("build", forge.CheckSuccess), status("e2e", "walter", forge.CheckSuccess)}, decide.ChecksFailed},
+		"a writer's over a failed one that is required": {over(status("e2e", "Jenkins", forge.CheckFailure)),
+			[]forge.Check{need(status("e2e", "walter", forge.CheckSuccess))}, decide.ChecksFailed},
+		"a writer's over a failed one that is named": {over(status("build", "Jenkins", forge.CheckFailure), "build"),
+			[]forge.Check{status("build", "walter", forge.CheckSuccess)}, decide.ChecksFailed},
+		"the author's over a writer's over a failed one": {
+			over(status("e2e", "Jenkins", forge.CheckFailure)), []forge.Check{need(status("e2e", "alice", forge.CheckSuccess))},
+			decide.ChecksFailed},
+		"a writer's over one that passed": {over(status("e2e", "Jenkins", forge.CheckSuccess)),
+			[]forge.Check{status("e2e", "walter", forge.CheckSuccess)}, decide.ChecksGreen},
+		"CI's over a failed one of a writer's": {over(status("e2e", "walter", forge.CheckFailure)),
+			[]forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}, decide.ChecksGreen},
 		"the named one passes": {named,
 			[]forge.Check{status("build", "walter", forge.CheckSuccess), ran("lint", forge.CheckFailure)}, decide.ChecksGreen},
 		"the named one is missing":      {named, []forge.Check{ran("lint", forge.CheckSuccess)}, decide.ChecksPending},

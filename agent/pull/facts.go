@@ -71,7 +71,7 @@ func (f *Facts) Expect(ctx context.Context, read Source, pr forge.PullRequest, e
 			return err
 		}
 	}
-	if slices.ContainsFunc(pr.Checks, f.Checks.passedByAuthor) {
+	if slices.ContainsFunc(pr.Checks, f.Checks.covers) {
 		history, err := read.StatusHistory(ctx, pr)
 		if err != nil {
 			return err

@@ -43,7 +43,16 @@ func checks() []Case {
 		}
 	}
 	required := checked("test")
+	named := reported()
+	named.early = func(s *scene) {
+		s.push(neutral, "main", map[string]string{config.RepositoryPath: "merge: {checks: [test]}\n"})
+		reported().early(s)
+	}
 	return []Case{
+		{Name: "legitimate: CI passes by the status that the settings name", Legitimate: true, stage: named,
+			act: status(arena.CI, "test", "success")},
+		{Name: "writer: status: over a failed one of CI that the settings name", stage: named,
+			act: both(status(arena.CI, "test", "failure"), status(arena.Person, "test", "success"))},
 		{Name: "legitimate: CI passes", Legitimate: true, stage: checked("test"), act: run(arena.CI, "test", "success")},
 		{Name: "legitimate: one check passes and one is skipped, as on the base", Legitimate: true, stage: checked("test"),
 			act: both(run(arena.CI, "test", "success"), run(arena.CI, "docs", "skipped"))},

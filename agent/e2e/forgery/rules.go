@@ -32,6 +32,8 @@ func rules() []Case {
 	ci := func(s *scene, conclusion string) { s.checkRun(arena.CI, s.head(), "test", conclusion, "It ran.") }
 	own := checked("test")
 	own.repository = tested
+	byStatus := reported()
+	byStatus.repository = tested
 	all := []Case{
 		{Name: "legitimate: a code owner approves", Legitimate: true, stage: stage{repository: owned},
 			act: func(s *scene) { s.approve(arena.Person) }},
@@ -46,6 +48,16 @@ func rules() []Case {
 		{Name: "writer: code owners: an owner's approval of what was not approved", stage: stage{text: defect, repository: owned},
 			act: func(s *scene) { s.approve(arena.Person) }},
 		{Name: "author: status: the one that a ruleset requires", stage: own, act: green},
+		{Name: "legitimate: the status that a ruleset requires passes", Legitimate: true, stage: byStatus,
+			act: func(s *scene) { s.status(arena.CI, s.head(), "success", "test", "It passed.") }},
+		{Name: "writer: status: the one that a ruleset requires", stage: byStatus,
+			act: func(s *scene) { s.status(arena.Person, s.head(), "success", "test", "It passed.") }},
+		{Name: "writer: status: over a failed one that a ruleset requires", stage: byStatus, act: func(s *scene) {
+			s.status(arena.CI, s.head(), "failure", "test", "It failed.")
+			s.status(arena.Person, s.head(), "success", "test", "It passed.")
+		}},
+		{Name: "another App: check run: the one that a ruleset requires", stage: own,
+			act: func(s *scene) { s.checkRun(helper, s.head(), "test", "success", "It ran.") }},
 		{Name: "CI: check run: the one that a ruleset requires does not report", stage: own},
 		{Name: "CI: check run: run again after it passed, and still running", stage: own, act: func(s *scene) {
 			ci(s, "success")
