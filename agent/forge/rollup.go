@@ -46,15 +46,31 @@ type checkNode struct {
 			DatabaseID int64
 			Slug       string
 		}
-		Branch      struct{ Name string } // null if it is gone
-		Creator     *actorNode            // who started the run
-		WorkflowRun *struct {
-			RunNumber int64
-			Event     string
-			Workflow  *struct{ ID string }
-		}
+		originNode
 	}
 	Creator *actorNode
+}
+
+// originNode is what is known about the start of a check suite.
+type originNode struct {
+	Branch      struct{ Name string } // null if it is gone
+	Creator     *actorNode            // who started the run
+	WorkflowRun *struct {
+		RunNumber int64
+		Event     string
+		Workflow  *struct{ ID string }
+	}
+}
+
+// workflow names what started a run of a workflow, and number is the run's; empty and zero if that is not known, or if
+// the run has inputs of its own. Others may open a pull request of this head, too, from a branch or a fork of theirs and
+// with another base: so the branch and the login are parts of it.
+func (n originNode) workflow() (name string, number int64) {
+	run := n.WorkflowRun
+	if run == nil || run.Workflow == nil || strings.HasSuffix(run.Event, "_dispatch") {
+		return "", 0
+	}
+	return strings.Join([]string{run.Workflow.ID, run.Event, n.Branch.Name, n.Creator.user().Login}, " "), run.RunNumber
 }
 
 // checks are the checks of a commit, without those that have one of the agents' names.
@@ -85,12 +101,11 @@ func (n commitNode) reported() []Check {
 		if c.CheckSuite != nil && c.CheckSuite.App != nil {
 			check.App, check.AppID = c.CheckSuite.App.Slug, c.CheckSuite.App.DatabaseID
 		}
-		if c.CheckSuite != nil && c.CheckSuite.WorkflowRun != nil && c.CheckSuite.WorkflowRun.Workflow != nil &&
-			!strings.HasSuffix(c.CheckSuite.WorkflowRun.Event, "_dispatch") { // which has inputs of its own
-			run := c.CheckSuite.WorkflowRun
-			// Others may open a pull request of this head, too, from a branch or a fork of theirs and with another base.
-			check.workflow = strings.Join([]string{run.Workflow.ID, run.Event, c.CheckSuite.Branch.Name, c.CheckSuite.Creator.user().Login}, " ")
-			check.run, check.began = run.RunNumber, c.StartedAt
+		if c.CheckSuite != nil {
+			check.workflow, check.run = c.CheckSuite.workflow()
+		}
+		if check.workflow != "" {
+			check.began = c.StartedAt
 		}
 		all = append(all, check)
 	}
@@ -121,10 +136,24 @@ type suiteNode struct {
 	Status, Conclusion, URL string
 	CreatedAt               time.Time
 	App                     *struct{ Slug string }
+	CheckRuns               *struct{ TotalCount int }
+	originNode
+}
+
+// stillborn reports whether it is a run that ended badly before its first job, as one that waits for its turn does when
+// another run takes it, and that no later run of these suites repeats.
+func (n suiteNode) stillborn(suites []suiteNode) bool {
+	badly := slices.Contains([]string{"cancelled", "failure", "timed_out", "stale"}, lower(n.Conclusion))
+	workflow, run := n.workflow()
+	return badly && n.CheckRuns != nil && n.CheckRuns.TotalCount == 0 && !slices.ContainsFunc(suites, func(other suiteNode) bool {
+		again, later := other.workflow()
+		return workflow != "" && again == workflow && later > run
+	})
 }
 
 // unlisted is a check for what the runs of GitHub's workflows show but no listed check does: a run has
-// started but its first or next job has not, a run waits for a person's approval, or a run could not start.
+// started but its first or next job has not, a run waits for a person's approval, could not start, or ended badly
+// before its first job.
 // Other Apps get a suite for each commit, whether they ever report or not, so their suites prove nothing
 // (https://docs.github.com/rest/guides/using-the-rest-api-to-interact-with-checks#about-check-suites).
 func unlisted(listed []Check, suites []suiteNode) []Check {
@@ -143,6 +172,8 @@ func unlisted(listed []Check, suites []suiteNode) []Check {
 			check.Summary = "a workflow waits for someone to approve its run"
 		case lower(suite.Conclusion) == "startup_failure":
 			check.Summary = "a workflow could not start: see its page"
+		case suite.stillborn(suites):
+			check.Summary = "a workflow ended as " + lower(suite.Conclusion) + " before its first job: run it again"
 		default:
 			continue
 		}

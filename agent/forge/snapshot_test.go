@@ -84,11 +84,24 @@ func TestWorkflowsThatHaveNotReported(t *testing.T) {
 	suite := func(app, status, conclusion string) string {
 		return fmt.Sprintf(`{"status":%q,"conclusion":%q,"url":"u","app":{"slug":%q}}`, status, conclusion, app)
 	}
+	jobs := func(n int, conclusion, workflow string, number int) string {
+		return strings.TrimSuffix(suite(Actions, "COMPLETED", conclusion), "}") + fmt.Sprintf(`,"checkRuns":{"totalCount":%d},"workflowRun":`+
+			`{"runNumber":%d,"event":"pull_request","workflow":{"id":%q}}}`, n, number, workflow)
+	}
 	for name, tc := range map[string]struct {
 		suite string
 		run   string // a job that is listed
 		want  CheckState
 	}{
+		"cancelled before its first job":         {suite: jobs(0, "CANCELLED", "W1", 7), want: CheckActionRequired},
+		"failed before its first job":            {suite: jobs(0, "FAILURE", "W1", 7), want: CheckActionRequired},
+		"cancelled, as its job says":             {suite: jobs(1, "CANCELLED", "W1", 7)},
+		"without a job, and nothing to complain": {suite: jobs(0, "SKIPPED", "W1", 7)},
+		"cancelled without a job, and run again": {suite: jobs(0, "CANCELLED", "W1", 7) + "," + jobs(1, "SUCCESS", "W1", 8)},
+		"cancelled without a job, after it ran": {suite: jobs(1, "SUCCESS", "W1", 6) + "," + jobs(0, "CANCELLED", "W1", 7),
+			want: CheckActionRequired},
+		"cancelled without a job, another passes": {suite: jobs(0, "CANCELLED", "W1", 7) + "," + jobs(1, "SUCCESS", "W2", 8),
+			want: CheckActionRequired},
 		"begun": {suite: suite(Actions, "QUEUED", ""), want: CheckPending},
 		"between two jobs": {suite: suite(Actions, "IN_PROGRESS", ""), run: `"COMPLETED","conclusion":"SUCCESS"`,
 			want: CheckPending},

@@ -247,10 +247,13 @@ func (c *call) suiteNode(r *repo, cs *checkSuite) node {
 	app := c.sim.renderApp(cs.app)
 	return &graphql.Object{Type: "CheckSuite", Fields: fields{
 		"id": nodeID("CS", cs.id), "databaseId": cs.id, "status": strings.ToUpper(cs.status()),
-		"conclusion":  orNull(strings.ToUpper(cs.conclusion())),
-		"createdAt":   stamp(cs.created),
-		"branch":      c.refNode(r, cs.branch),
-		"creator":     nil, // only Apps report
+		"conclusion": orNull(strings.ToUpper(cs.conclusion())),
+		"createdAt":  stamp(cs.created),
+		"branch":     c.refNode(r, cs.branch),
+		"creator":    nil, // only Apps report
+		"checkRuns": field(func() any {
+			return &graphql.Object{Type: "CheckRunConnection", Fields: fields{"totalCount": len(cs.runs)}}
+		}),
 		"workflowRun": nil, // it runs no workflows
 		"url":         fmt.Sprintf("%s/%s/commit/%s/checks?check_suite_id=%d", c.sim.url, r.fullName(), cs.sha, cs.id),
 		"app": &graphql.Object{Type: "App",
