@@ -146,7 +146,7 @@ func pullRequest(s *cli.Settings, cmd *cobra.Command, cfg config.Config, arg str
 type tree interface {
 	Diff(ctx context.Context) (diff.Diff, error)
 	Log(ctx context.Context) ([]string, error)
-	remoteguidelines.Tree
+	config.Tree
 }
 
 func changeOf(ctx context.Context, pr forge.PullRequest, tree tree) (change guidelines.Change, own map[string]string, err error) {

@@ -215,7 +215,7 @@ func (r *repair) enter(ctx context.Context, pr forge.PullRequest) (err error) {
 	if r.tree, err = r.author.acquire(ctx, pr); err != nil {
 		return err
 	}
-	settings, err := config.ReadRepository(func(path string) ([]byte, error) { return r.tree.ReadFile(ctx, pr.Base.SHA, path) })
+	settings, err := config.ReadRepository(ctx, r.tree, pr.Base.SHA)
 	r.verify = settings.Verify
 	return err
 }

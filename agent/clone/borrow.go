@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -199,6 +200,7 @@ func (b *Borrowed) ReadDir(ctx context.Context, rev, dir string) ([]string, erro
 func (c *Clone) ReadDir(ctx context.Context, rev, dir string) ([]string, error) {
 	prefix := strings.TrimPrefix(dir+"/", "./")
 	entries, err := c.entries(ctx, rev, prefix)
+	entries = slices.DeleteFunc(entries, func(e entry) bool { return !strings.HasPrefix(e.name, prefix) }) // a submodule itself
 	if err == nil && len(entries) == 0 {
 		err = fs.ErrNotExist
 	}

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +20,10 @@ import (
 
 // RepositoryPath is the path of a repository's settings, always read from the base branch, so that no change
 // can relax the rules by which it is judged.
-const RepositoryPath = ".touchstone/config.yaml"
+const RepositoryPath = RepositoryDir + "/config.yaml"
+
+// RepositoryDir is the directory of a repository's settings and guideline documents.
+const RepositoryDir = ".touchstone"
 
 // RepositoryExample is an annotated file for RepositoryPath: every key with its default.
 //
@@ -144,11 +149,20 @@ func ParseRepository(content []byte) (Repository, error) {
 	return r, nil
 }
 
-// ReadRepository reads a repository's settings with a function that reads a file of its base branch.
-func ReadRepository(read func(path string) ([]byte, error)) (Repository, error) {
-	text, err := read(RepositoryPath)
+// Tree reads the files of a repository's commits.
+type Tree interface {
+	ReadFile(ctx context.Context, rev, name string) ([]byte, error)
+	// ReadDir returns the names in a directory; those of directories and submodules end in a slash.
+	ReadDir(ctx context.Context, rev, dir string) ([]string, error)
+}
+
+// ReadRepository reads a repository's settings at rev, a commit of its base branch.
+func ReadRepository(ctx context.Context, tree Tree, rev string) (Repository, error) {
+	text, err := tree.ReadFile(ctx, rev, RepositoryPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return DefaultRepository(), nil
+		if err = RequireDir(ctx, tree, rev, RepositoryDir); err == nil {
+			return DefaultRepository(), nil
+		}
 	}
 	if err != nil {
 		return Repository{}, fmt.Errorf("read the repository's settings on its base branch: %w", err)
@@ -158,6 +172,30 @@ func ReadRepository(read func(path string) ([]byte, error)) (Repository, error) 
 		return r, fmt.Errorf("the repository's settings are invalid: %w", err)
 	}
 	return r, nil
+}
+
+// RequireDir returns an error if a commit has something other than a directory at dir or above it: files below
+// a symbolic link or in a submodule look absent, although its owners see them in a checkout. It is no error
+// if there is nothing at dir.
+func RequireDir(ctx context.Context, tree Tree, rev, dir string) error {
+	parent, name := path.Dir(dir), path.Base(dir)
+	if parent != "." {
+		if err := RequireDir(ctx, tree, rev, parent); err != nil {
+			return err
+		}
+	}
+	names, err := tree.ReadDir(ctx, rev, parent)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if slices.Contains(names, name+"/") {
+		_, err = tree.ReadDir(ctx, rev, dir) // not found for a submodule
+	}
+	if slices.Contains(names, name) || errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is a symbolic link, a file or a submodule, so nothing in it can be read; make it a directory on the base branch",
+			dir)
+	}
+	return err
 }
 
 func (r Repository) validate() error {

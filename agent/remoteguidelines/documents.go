@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/agent/config"
 	"touchstone/guidelines"
 )
 
@@ -50,17 +51,14 @@ func Read(files []string, read func(name string) ([]byte, error)) (map[string]st
 	return texts, nil
 }
 
-// Tree reads the files of a clone.
-type Tree interface {
-	ReadDir(ctx context.Context, rev, dir string) ([]string, error)
-	ReadFile(ctx context.Context, rev, name string) ([]byte, error)
-}
-
-// Committed reads the documents that a commit of a clone contains; nil if it has no directory for them.
-func Committed(ctx context.Context, tree Tree, rev string) (map[string]string, error) {
+// Committed reads the documents that a commit of a clone contains; nil if it has no directory for them. It is
+// an error if it has something else in the directory's place.
+func Committed(ctx context.Context, tree config.Tree, rev string) (map[string]string, error) {
 	names, err := tree.ReadDir(ctx, rev, Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		if err = config.RequireDir(ctx, tree, rev, Dir); err == nil {
+			return nil, nil
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list the repository's guidelines: %w", err)

@@ -13,11 +13,12 @@ import (
 	"strings"
 	"sync"
 
+	"touchstone/agent/config"
 	"touchstone/agent/forge"
 )
 
 // Dir is where a repository has its guideline documents.
-const Dir = ".touchstone/guidelines"
+const Dir = config.RepositoryDir + "/guidelines"
 
 // Texts gives the texts of guideline documents by their names. Without all of them there
 // is an error: a review by half of the rules would judge by another law.

@@ -216,6 +216,16 @@ func TestBrokenSettingsEndTheReview(t *testing.T) {
 	}
 }
 
+func TestSettingsBehindAFileEndTheReview(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, map[string]string{".touchstone": "../shared"}, map[string]string{"code.txt": "fine\n"})
+	r := newReviewer(t, g, func(loopback.Asked) (string, error) { t.Error("a model was run"); return "", nil })
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "make it a directory on the base branch") {
+		t.Errorf("settings behind a file end in %v", err)
+	}
+}
+
 // misplacing posts with the first comment on a line that is not in the diff.
 type misplacing struct{ reviewer.Poster }
 

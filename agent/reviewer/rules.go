@@ -66,7 +66,7 @@ type criteria struct {
 
 // criteria reads what a change is judged by.
 func (e *Examiner) criteria(ctx context.Context, s Subject) (criteria, error) {
-	settings, err := config.ReadRepository(func(path string) ([]byte, error) { return s.Files.ReadFile(ctx, s.Base, path) })
+	settings, err := config.ReadRepository(ctx, s.Files, s.Base)
 	if err != nil {
 		return criteria{}, err
 	}
