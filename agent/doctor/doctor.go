@@ -247,8 +247,10 @@ func ownSettings(ctx context.Context, client *forge.Client, name string) (string
 		return "", err
 	}
 	text, err := client.File(ctx, repo, "", config.RepositoryPath)
-	if errors.Is(err, forge.ErrNotFound) {
-		return fmt.Sprintf("%s has no %s, so the defaults apply", name, config.RepositoryPath), nil
+	if errors.Is(err, forge.ErrNotFound) { // as it also is behind a link in the directory's place
+		if _, err = client.Files(ctx, repo, "", config.RepositoryDir); err == nil || errors.Is(err, forge.ErrNotFound) {
+			return fmt.Sprintf("%s has no %s, so the defaults apply", name, config.RepositoryPath), nil
+		}
 	}
 	if err != nil {
 		return "", err

@@ -26,7 +26,8 @@ func (c *Client) Commit(ctx context.Context, repo Repo, rev string) (string, err
 const maxFiles = 1000
 
 // Files returns the names of the files directly in a directory of a repository at a commit. ErrNotFound says
-// that the directory does not exist. It is an error if GitHub may not have listed all entries.
+// that the directory does not exist, ErrUnreadable that something else is in its place. It is an error if
+// GitHub may not have listed all entries.
 func (c *Client) Files(ctx context.Context, repo Repo, rev, dir string) ([]string, error) {
 	op := fmt.Sprintf("list %s of %s", dir, repo)
 	file, entries, _, err := c.rest.Repositories.GetContents(ctx, repo.Owner, repo.Name, dir, &github.RepositoryContentGetOptions{Ref: rev})
@@ -34,7 +35,8 @@ func (c *Client) Files(ctx context.Context, repo Repo, rev, dir string) ([]strin
 	case err != nil:
 		return nil, c.failed(op, err)
 	case file != nil:
-		return nil, &Error{Op: op, Message: "it is not a directory"}
+		return nil, &Error{Op: op, Message: "it is a symbolic link, a file or a submodule, so nothing in it can be read",
+			Remedy: "make it a directory", kind: ErrUnreadable}
 	case len(entries) >= maxFiles:
 		return nil, &Error{Op: op, Message: "it contains more than GitHub lists"}
 	}

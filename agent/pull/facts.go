@@ -217,6 +217,7 @@ func (f Facts) Compare(ctx context.Context, read Source, pr forge.PullRequest, b
 // RepositoryReader reads a repository's own settings, and what they apply to.
 type RepositoryReader interface {
 	File(ctx context.Context, repo forge.Repo, rev, path string) ([]byte, error)
+	Files(ctx context.Context, repo forge.Repo, rev, dir string) ([]string, error)
 	ChangedPaths(ctx context.Context, ref forge.Ref) ([]string, error)
 }
 
@@ -224,10 +225,13 @@ type RepositoryReader interface {
 // pull request is left to its author.
 func SettingsOf(ctx context.Context, read RepositoryReader, pr forge.PullRequest) (config.Repository, decide.Left, error) {
 	text, err := read.File(ctx, pr.Ref.Repo, pr.Base.SHA, config.RepositoryPath)
-	switch {
-	case errors.Is(err, forge.ErrNotFound):
-		return config.DefaultRepository(), decide.Left{}, nil
-	case err != nil && !errors.Is(err, forge.ErrUnreadable):
+	if errors.Is(err, forge.ErrNotFound) { // as it also is behind a link in the directory's place
+		_, err = read.Files(ctx, pr.Ref.Repo, pr.Base.SHA, config.RepositoryDir)
+		if err == nil || errors.Is(err, forge.ErrNotFound) {
+			return config.DefaultRepository(), decide.Left{}, nil
+		}
+	}
+	if err != nil && !errors.Is(err, forge.ErrUnreadable) {
 		return config.Repository{}, decide.Left{}, err
 	}
 	repository := config.Repository{}

@@ -51,6 +51,10 @@ func (r *Remembered) File(ctx context.Context, repo forge.Repo, rev, path string
 	return recall(r, fmt.Sprint("file ", repo, " ", rev, " ", path), func() ([]byte, error) { return r.Read.File(ctx, repo, rev, path) })
 }
 
+func (r *Remembered) Files(ctx context.Context, repo forge.Repo, rev, dir string) ([]string, error) {
+	return recall(r, fmt.Sprint("files ", repo, " ", rev, " ", dir), func() ([]string, error) { return r.Read.Files(ctx, repo, rev, dir) })
+}
+
 func (r *Remembered) ChangedPaths(ctx context.Context, ref forge.Ref) ([]string, error) {
 	return recall(r, fmt.Sprint("paths ", ref), func() ([]string, error) { return r.Read.ChangedPaths(ctx, ref) })
 }

@@ -101,6 +101,10 @@ func Own(ctx context.Context, github Reader, repo forge.Repo, branch string) (ma
 	texts := map[string]string{}
 	if err == nil {
 		texts, err = documents(ctx, github, repo, sha)
+		if errors.Is(err, forge.ErrNotFound) { // as it also is behind a link in the place of the directory above
+			texts = map[string]string{}
+			_, err = github.Files(ctx, repo, sha, config.RepositoryDir)
+		}
 	}
 	switch {
 	case errors.Is(err, forge.ErrNotFound):

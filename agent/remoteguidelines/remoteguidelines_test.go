@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
 	"touchstone/agent/remoteguidelines"
@@ -59,6 +60,34 @@ func TestRepository(t *testing.T) {
 		t.Error(err)
 	} else if _, err := absent(t.Context()); !errors.Is(err, forge.ErrNotFound) {
 		t.Errorf("of no repository: %v", err)
+	}
+}
+
+// TestOwn reads the documents of a repository; behind a file, nothing can be read.
+func TestOwn(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		files map[string]string
+		want  int
+		said  string
+	}{
+		"none":                   {files: map[string]string{"README.md": "one\n"}},
+		"none in the directory":  {files: map[string]string{config.RepositoryPath: "one\n"}},
+		"one":                    {files: map[string]string{remoteguidelines.Dir + "/own.md": "one\n"}, want: 1},
+		"behind a file":          {files: map[string]string{config.RepositoryDir: "one\n"}, said: "list .touchstone of acme/app"},
+		"a file for a directory": {files: map[string]string{remoteguidelines.Dir: "one\n"}, said: "list .touchstone/guidelines of acme/app"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			github := loopback.New(t, tc.files).Client(loopback.Judge)
+			texts, err := remoteguidelines.Own(t.Context(), github, loopback.Repo, "main")
+			if tc.said == "" && (err != nil || texts == nil || len(texts) != tc.want) {
+				t.Errorf("%q, %v", texts, err)
+			}
+			if tc.said != "" && (err == nil || !strings.Contains(err.Error(), tc.said) || !strings.Contains(err.Error(), "make it a directory")) {
+				t.Errorf("%q, %v", texts, err)
+			}
+		})
 	}
 }
 

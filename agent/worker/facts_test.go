@@ -117,6 +117,7 @@ func TestMergingIsLeftToTheAuthor(t *testing.T) {
 		"more files than GitHub lists": {repository: "merge:\n  manual: ['payments/**']\n", change: files(3000),
 			reason: "more files than GitHub lists"},
 		"settings that are no file": {base: config.RepositoryPath + "/settings", reason: "cannot be read"},
+		"settings behind a file":    {base: config.RepositoryDir, reason: "make it a directory"},
 		"broken":                    {repository: "merge:\n  autoo: true\n", reason: "cannot be read"},
 		"by hand, whatever is said": {repository: "merge:\n  auto: false\n", set: func(a *Agent) { a.ByHand = true }},
 		"the change would switch it on": {repository: "merge:\n  auto: false\n",
