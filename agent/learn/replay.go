@@ -70,7 +70,7 @@ func (p Plan) Run(ctx context.Context, rounds Rounds, documents Documents, allow
 	for i, round := range p.Rounds {
 		left := p.BudgetUSD - r.CostUSD
 		if left < leastBudget || permanent || ctx.Err() != nil {
-			r.Left = len(p.Rounds) - i
+			r.Left += len(p.Rounds) - i // besides one that was stopped
 			break
 		}
 		tell(fmt.Sprintf("%d of %d: %s, $%.2f spent", i+1, len(p.Rounds), round.name(), r.CostUSD))

@@ -89,6 +89,28 @@ func TestAReplayEndsWhereNoModelCanBeAsked(t *testing.T) {
 	}
 }
 
+// stopping is stopped in its first round.
+type stopping func()
+
+func (s stopping) Replay(ctx context.Context, _ forge.PullRequest, _ verdict.Record, _ map[string]string,
+	_ reviewer.Options) (verdict.Record, error) {
+	s()
+	return verdict.Record{}, ctx.Err()
+}
+
+// TestEveryRoundOfAStoppedReplayIsAccountedFor checks that the round in which it was stopped is counted too.
+func TestEveryRoundOfAStoppedReplayIsAccountedFor(t *testing.T) {
+	t.Parallel()
+	for _, rounds := range []int{1, 3} {
+		ctx, stop := context.WithCancel(t.Context())
+		plan := learn.Plan{Rounds: make([]learn.Round, rounds), BudgetUSD: 1}
+		none := func(context.Context, forge.PullRequest) (map[string]string, error) { return nil, nil }
+		if r := plan.Run(ctx, stopping(stop), none, verdict.Allowance{}, func(string) {}); r.Left != rounds {
+			t.Errorf("of %d rounds %d are left", rounds, r.Left)
+		}
+	}
+}
+
 // TestPlanBelievesReviewersAlone also checks that rounds from before the time span are left out.
 func TestPlanBelievesReviewersAlone(t *testing.T) {
 	t.Parallel()
