@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,8 +31,9 @@ type Plan struct {
 	// Rounds are the rounds to replay, the latest first.
 	Rounds []Round
 	// Carried counts approvals that were carried over without a session, which cannot be replayed; Gone
-	// counts rounds whose commit GitHub no longer has; Older counts rounds beyond Most.
-	Carried, Gone, Older int
+	// counts rounds whose commit GitHub no longer has; Older counts rounds beyond Most; Unread counts those of
+	// pull requests that are gone or hold more than is read.
+	Carried, Gone, Older, Unread int
 	// BudgetUSD bounds the total cost of all sessions, in US dollars.
 	BudgetUSD float64
 	// Most bounds the number of rounds.
@@ -54,6 +56,10 @@ func (p *Plan) Find(ctx context.Context, read Reader, past []forge.Past, reviewe
 			continue
 		}
 		pr, err := read.PullRequest(ctx, old.Ref)
+		if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrUnreadable) {
+			p.Unread += count(old.Reviews, p.wanted)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -109,6 +115,7 @@ func (p Plan) String() string {
 	}
 	left(p.Carried, "that approved without a session")
 	left(p.Gone, "whose commit GitHub no longer has")
+	left(p.Unread, "in pull requests that are gone or hold more than is read")
 	left(p.Older, fmt.Sprintf("beyond the %d latest", p.Most))
 	return strings.Join(said, "\n")
 }

@@ -32,6 +32,8 @@ type Replay struct {
 	Left    int       `json:"left"`
 	Carried int       `json:"carried"`
 	Older   int       `json:"older"`
+	// Unread counts the rounds of pull requests that are gone or hold more than is read.
+	Unread int `json:"unread"`
 	// CostUSD is the cost of the sessions, within BudgetUSD; RecordedUSD is the recorded cost of the replayed
 	// rounds.
 	BudgetUSD   float64 `json:"budget_usd"`
@@ -63,8 +65,8 @@ type Documents func(ctx context.Context, pr forge.PullRequest) (map[string]strin
 // at all, the following rounds are left.
 func (p Plan) Run(ctx context.Context, rounds Rounds, documents Documents, allowed verdict.Allowance, tell func(string)) Replay {
 	r := Replay{
-		Since: p.Since, Planned: len(p.Rounds), Gone: p.Gone, Carried: p.Carried, Older: p.Older, BudgetUSD: p.BudgetUSD,
-		Failed: []Failure{}, Findings: []Finding{},
+		Since: p.Since, Planned: len(p.Rounds), Gone: p.Gone, Carried: p.Carried, Older: p.Older, Unread: p.Unread,
+		BudgetUSD: p.BudgetUSD, Failed: []Failure{}, Findings: []Finding{},
 	}
 	permanent := false
 	for i, round := range p.Rounds {

@@ -89,6 +89,43 @@ func TestAReplayEndsWhereNoModelCanBeAsked(t *testing.T) {
 	}
 }
 
+// partly cannot read one of the pull requests.
+type partly struct {
+	learn.Reader
+	unread forge.Ref
+	why    error
+}
+
+func (p partly) PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error) {
+	if ref == p.unread {
+		return forge.PullRequest{}, p.why
+	}
+	return p.Reader.PullRequest(ctx, ref)
+}
+
+// TestAPullRequestThatCannotBeReadKeepsNoOtherFromTheReplay checks that only what will stay so is passed over.
+func TestAPullRequestThatCannotBeReadKeepsNoOtherFromTheReplay(t *testing.T) {
+	t.Parallel()
+	g, _ := reviewed(t)
+	g.Commit("other", "Add code", map[string]string{"other.txt": "unsafe()\n"})
+	other := g.Reviewed(g.Open("other"), verdict.RequestChanges, finding)
+	client := g.Client(loopback.Judge)
+	past, _, err := client.History(t.Context(), loopback.Repo, time.Now().Add(-time.Hour), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for why, passed := range map[error]bool{forge.ErrUnreadable: true, forge.ErrNotFound: true, forge.ErrUnavailable: false} {
+		plan := learn.Plan{Most: 5}
+		err := plan.Find(t.Context(), partly{client, other.Ref, why}, past, []string{loopback.Judge}, nil)
+		if said := strings.Contains(plan.String(), "Left out: 1 round in pull requests that are gone"); said != passed || passed == (err != nil) {
+			t.Errorf("%v: %v\n%s", why, err, plan)
+		}
+		if passed && plan.Carried != 1 {
+			t.Errorf("%v: of the other pull request it knows %+v", why, plan)
+		}
+	}
+}
+
 // stopping is stopped in its first round.
 type stopping func()
 
