@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"touchstone/agent/cli"
 	"touchstone/agent/githubsim/simtest"
 	"touchstone/agent/terminal/terminaltest"
 	"touchstone/worktree/await"
@@ -102,6 +103,51 @@ const (
 	askReviewer = "Whose reviews count, as logins with blanks between them? "
 	askStart    = "Start the author's agent now, and whenever you log in? [Y/n] "
 )
+
+// TestAQuestionCanBeStopped stops the program at each question of init. It ends at once, without taking what is
+// typed later for an answer, and leaves a terminal that shows what is typed.
+func TestAQuestionCanBeStopped(t *testing.T) {
+	questions := []string{"Should this machine act as reviewer or as author? ", askToken, askRepos, askReviewer, askStart}
+	answers := []string{"author", simtest.Token(alice), "acme/app", judge}
+	for i, question := range questions {
+		t.Run(question, func(t *testing.T) {
+			p := sitDown(t, 120)
+			p.program("gh", "exit 1")
+			cmd := p.command("init")
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for j, answer := range answers[:i] {
+				if questions[j] == askToken {
+					p.paste(askToken, answer)
+				} else {
+					p.answer(questions[j], answer)
+				}
+			}
+			p.asked(question)
+			if question == askToken {
+				await.Until(t, "that the secret is hidden", func() bool { hidden, err := p.Hides(); return hidden && err == nil })
+			}
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			err := cmd.Wait()
+			if hidden, hides := p.Hides(); hidden || hides != nil {
+				t.Errorf("the terminal hides what is typed: %v, %v", hidden, hides)
+			}
+			if question == askStart { // everything else is done
+				if err != nil {
+					t.Errorf("%v\n%s", err, p.Whole())
+				}
+				return
+			}
+			await.Until(t, "that it says so", func() bool { return strings.Contains(p.Whole(), "touchstone: this was stopped before it finished") })
+			if cmd.ProcessState.ExitCode() != cli.ExitInconclusive {
+				t.Errorf("%v\n%s", err, p.Whole())
+			}
+		})
+	}
+}
 
 func TestInitAsksOnATerminal(t *testing.T) {
 	p := sitDown(t, 120)

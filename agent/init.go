@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/cli"
@@ -25,8 +27,12 @@ It finds the GitHub login in the same way as touchstone join.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			start.Settings, start.Dialog = s, cli.NewDialog(cmd)
 			if mode == "" {
-				mode, _ = start.Ask("Should this machine act as reviewer or as author? ") // without an answer, cli.Role asks for the flag
-			}
+				var err error
+				mode, err = start.Ask("Should this machine act as reviewer or as author? ")
+				if errors.Is(err, context.Canceled) {
+					return err
+				}
+			} // without an answer, cli.Role asks for the flag
 			role, err := cli.Role(cmd, mode)
 			if err != nil {
 				return err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,11 +24,13 @@ type Dialog struct {
 	Out   io.Writer
 	in    *os.File // nil without a terminal
 	lines *bufio.Reader
+	// stopped is closed when the command is to stop, as by Ctrl-C.
+	stopped <-chan struct{}
 }
 
 // NewDialog returns a dialog on the terminal where a command was started.
 func NewDialog(cmd *cobra.Command) *Dialog {
-	d := &Dialog{Out: cmd.OutOrStdout()}
+	d := &Dialog{Out: cmd.OutOrStdout(), stopped: cmd.Context().Done()}
 	if terminal.Is(os.Stdin) && terminal.Is(os.Stderr) {
 		d.in, d.lines = os.Stdin, bufio.NewReader(os.Stdin)
 	}
@@ -37,14 +40,40 @@ func NewDialog(cmd *cobra.Command) *Dialog {
 // Say prints a line.
 func (d *Dialog) Say(format string, args ...any) { fmt.Fprintf(d.Out, format+"\n", args...) }
 
-// Ask returns the line that a person types in answer.
+// Ask returns the line that a person types in answer. Like Secret, it returns context.Canceled if the command is
+// stopped before.
 func (d *Dialog) Ask(question string) (string, error) {
 	if d.in == nil {
 		return "", errNoTerminal
 	}
-	fmt.Fprint(os.Stderr, question)
-	line, err := d.lines.ReadString('\n')
-	return strings.TrimSpace(line), err
+	return d.answer(question, func() (string, error) { return d.lines.ReadString('\n') })
+}
+
+// answer asks a question and reads the answer. Reading from a terminal cannot be interrupted, so a command that is
+// stopped does not wait for it: it ends soon, and asks no further question.
+func (d *Dialog) answer(question string, read func() (string, error)) (string, error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	given := make(chan answer, 1)
+	select {
+	case <-d.stopped:
+		return "", context.Canceled
+	default:
+		fmt.Fprint(os.Stderr, question)
+		go func() {
+			text, err := read()
+			given <- answer{strings.TrimSpace(text), err}
+		}()
+	}
+	select {
+	case a := <-given:
+		return a.text, a.err
+	case <-d.stopped:
+		fmt.Fprintln(os.Stderr)
+		return "", context.Canceled
+	}
 }
 
 // Yes reports whether a question is answered with yes; an empty answer means yes. Without a terminal the
@@ -59,11 +88,21 @@ func (d *Dialog) Secret(question string) (string, error) {
 	if d.in == nil {
 		return "", errNoTerminal
 	}
-	fmt.Fprint(os.Stderr, question)
-	typed, err := term.ReadPassword(int(d.in.Fd()))
-	fmt.Fprintln(os.Stderr)
-	if err == nil && len(strings.TrimSpace(string(typed))) == 0 {
+	terminal := int(d.in.Fd())
+	shows, err := term.GetState(terminal)
+	if err != nil {
+		return "", err
+	}
+	typed, err := d.answer(question, func() (string, error) {
+		typed, err := term.ReadPassword(terminal)
+		fmt.Fprintln(os.Stderr)
+		return string(typed), err
+	})
+	if errors.Is(err, context.Canceled) {
+		return "", errors.Join(err, term.Restore(terminal, shows))
+	}
+	if err == nil && typed == "" {
 		err = errors.New("nothing was pasted")
 	}
-	return strings.TrimSpace(string(typed)), err
+	return typed, err
 }

@@ -52,8 +52,12 @@ func OnePull(_ *cobra.Command, args []string) error {
 	return fmt.Errorf("%q are %d arguments; give one pull request at a time", args, len(args))
 }
 
-// Usage returns the error of a command line that cannot be understood.
+// Usage returns the error of a command line that cannot be understood. Of a command that was stopped, it returns
+// the error as it is.
 func Usage(cmd *cobra.Command, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
 	see := "; see"
 	if strings.HasSuffix(err.Error(), "?") {
 		see = " See"

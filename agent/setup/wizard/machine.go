@@ -134,6 +134,9 @@ func (s *Machine) Finish(ctx context.Context, cfg config.Config, role decide.Rol
 	if err := s.Write(cfg); err != nil {
 		return err
 	}
+	if ctx.Err() != nil { // stopped at a question: each of the checks would fail
+		return ctx.Err()
+	}
 	if s.App && role == decide.Reviewer {
 		s.Say("make the App next: RELAY_TOKEN=… touchstone app create --organization NAME, with an administrator's token of the relay's")
 		return nil
