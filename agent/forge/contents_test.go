@@ -2,6 +2,9 @@ package forge_test
 
 import (
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 
@@ -29,5 +32,23 @@ func TestFilesOfACommitAreListedByDirectory(t *testing.T) {
 	}
 	if _, err := client.Files(t.Context(), repo, sha, "docs/a.md"); !errors.Is(err, forge.ErrUnreadable) {
 		t.Errorf("a file as a directory: %v", err)
+	}
+}
+
+// TestALinkToAFileIsListed uses the form of GitHub's answer
+// (https://docs.github.com/rest/repos/contents#get-repository-content).
+func TestALinkToAFileIsListed(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `[{"type":"file","name":"a.md","path":"docs/a.md"},{"type":"symlink","name":"b.md","path":"docs/b.md"},
+			{"type":"dir","name":"below","path":"docs/below"}]`)
+	}))
+	defer server.Close()
+	client, err := forge.New(forge.Config{APIURL: server.URL + "/", Token: "the-token-of-this-test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := client.Files(t.Context(), forge.Repo{Owner: "acme", Name: "app"}, "main", "docs")
+	if err != nil || !slices.Equal(files, []string{"a.md", "b.md"}) {
+		t.Errorf("the files are %q, %v", files, err)
 	}
 }

@@ -38,7 +38,7 @@ func (c *Client) Permission(ctx context.Context, repo Repo, login string) (Permi
 const maxFile = 1 << 20
 
 // File returns a file of a repository at a commit, branch or tag. ErrNotFound says that there is none. A
-// directory, a link or a file of more than 1 MiB is an ErrUnreadable.
+// directory, a link to anything but a file of the repository, or a file of more than 1 MiB is an ErrUnreadable.
 func (c *Client) File(ctx context.Context, repo Repo, rev, path string) ([]byte, error) {
 	op := fmt.Sprintf("read %s of %s", path, repo)
 	file, _, _, err := c.rest.Repositories.GetContents(ctx, repo.Owner, repo.Name, path, &github.RepositoryContentGetOptions{Ref: rev})
