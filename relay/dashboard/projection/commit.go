@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,7 @@ type Fix struct {
 	Time    time.Duration `json:"time,omitempty"`
 }
 
+// maxChecks bounds the checks that are kept of a commit. Of more than that, those that passed are the first to go.
 const maxChecks = 300
 
 // status processes a commit status.
@@ -93,7 +95,7 @@ func keep(all *map[string]Check, name string, check Check) {
 	}
 	old, known := (*all)[name]
 	switch {
-	case name == "" || !known && len(*all) >= maxChecks, known && check.Run < old.Run:
+	case name == "" || known && check.Run < old.Run:
 		return
 	case known && check.Run == old.Run && cmp.Or(check.At.Compare(old.At), cmp.Compare(check.ID, old.ID)) < 0:
 		return
@@ -101,6 +103,18 @@ func keep(all *map[string]Check, name string, check Check) {
 		return
 	}
 	(*all)[name] = check
+	if len(*all) > maxChecks {
+		delete(*all, leastTelling(*all))
+	}
+}
+
+// leastTelling returns the name of the check that says the least about its commit: one that passed rather than one
+// that is pending, one that is pending rather than one that failed, and of these the oldest.
+func leastTelling(all map[string]Check) string {
+	weight := map[string]int{"pending": 1, "failure": 2}
+	return slices.MinFunc(slices.Sorted(maps.Keys(all)), func(a, b string) int {
+		return cmp.Or(weight[all[a].State]-weight[all[b].State], all[a].At.Compare(all[b].At))
+	})
 }
 
 // push adds the repairs among the commits of a push.

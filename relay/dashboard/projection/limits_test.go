@@ -36,6 +36,47 @@ func TestTheNewestReviewsAndHeadsCount(t *testing.T) {
 	}
 }
 
+// TestNoFailingCheckIsLost checks that the page tells of a failing check and of a running one however many others passed
+// before or after.
+func TestNoFailingCheckIsLost(t *testing.T) {
+	t.Parallel()
+	const many = 310
+	for name, tc := range map[string]struct {
+		before, after int // checks that pass before and after the one
+		status        string
+		ci            string
+	}{
+		"failing last":  {many, 0, "failure", "failure"},
+		"failing first": {0, many, "failure", "failure"},
+		"running last":  {many, 0, "pending", "pending"},
+		"all pass":      {many, many, "success", "success"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLog(t)
+			l.append(opened(1, "c1"))
+			reported := func(i int, state string) {
+				l.append(happened(i, "status", "", 0, object{"id": i, "sha": "c1", "context": fmt.Sprintf("check-%d", i), "state": state,
+					"updated_at": began.Add(time.Duration(i) * time.Minute)}))
+			}
+			for i := range tc.before {
+				reported(i+1, "success")
+			}
+			reported(many+1, tc.status)
+			for i := range tc.after {
+				reported(many+2+i, "success")
+			}
+			p := l.project(l.file(), "judge")
+			if s := one(t, p); s.CI != tc.ci {
+				t.Errorf("CI is %s, want %s", s.CI, tc.ci)
+			}
+			if d, _, err := p.Pull(t.Context(), event.Filter{}, "acme/app", 1); err != nil || len(d.Checks) != 300 {
+				t.Errorf("%d checks are kept, %v", len(d.Checks), err)
+			}
+		})
+	}
+}
+
 // A comment on a pull request that ended before the log begins, as people write them months later, does not show
 // it as open.
 func TestACommentAloneShowsNoPullRequest(t *testing.T) {
