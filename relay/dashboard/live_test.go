@@ -147,3 +147,22 @@ func TestAPageOutlivesAnAbsentRelay(t *testing.T) {
 	b.Run(chromium.Visible(`[id="p-acme/app-2"]`), chromium.Visible(".live.on"))
 	b.Clean("the board")
 }
+
+// What changes without an event, such as who follows the log, shows on a health page that stays open.
+func TestAnOpenHealthPageIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	r := startRelay(t)
+	b := chromium.Open(t, r.address)
+	b.Run(b.Go("/health"), chromium.Visible(".live.on"), chromium.Holds(`document.body.textContent.includes("Nobody follows the log")`))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+"/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	b.Run(chromium.Holds(`document.body.textContent.includes("without a token")`))
+	b.Clean("the health page")
+}
