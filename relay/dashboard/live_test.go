@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -25,6 +26,7 @@ type front struct {
 	mu   sync.Mutex
 	held chan struct{} // not nil while nothing of /changes gets through; closed to let it through again
 	down bool          // it answers itself, because the relay is away
+	skew time.Duration // by how much the relay's clock is ahead of the browser's, by the date of /changes
 }
 
 // before starts a proxy before a relay. A page behind it takes a connection for dead after a second, instead
@@ -42,6 +44,7 @@ func before(t *testing.T, r *relay) *front {
 		switch response.Request.URL.Path {
 		case "/changes":
 			response.Body = &holding{f, response.Body, response.Request}
+			response.Header.Set("Date", time.Now().Add(f.skew).UTC().Format(http.TimeFormat))
 		case "/static/worker.js":
 			text, err := io.ReadAll(response.Body)
 			if err != nil {
@@ -165,4 +168,19 @@ func TestAnOpenHealthPageIsAskedForAgain(t *testing.T) {
 	defer stream.Body.Close()
 	b.Run(chromium.Holds(`document.body.textContent.includes("without a token")`))
 	b.Clean("the health page")
+}
+
+// A browser whose clock is wrong shows how long things last by the relay's clock, in every tab.
+func TestAgesFollowTheRelaysClock(t *testing.T) {
+	t.Parallel()
+	r := startRelay(t)
+	f := before(t, r)
+	f.skew = 3*time.Hour + 30*time.Minute
+	r.send("pull_request", opened(1, 5, "The first", "alice", "one"))
+	b := chromium.Open(t, f.URL)
+	const age = `document.querySelector("tr time[data-ago]")?.textContent === "3 h"`
+	b.Run(b.Go("/"), chromium.Holds(age))
+	another := b.Another()
+	another.Run(another.Go("/"), chromium.Holds(age))
+	b.Clean("the board")
 }

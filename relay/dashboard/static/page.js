@@ -12,6 +12,7 @@
   let newest = shown; // the newest change that it was told of
   let failing = false; // its last request was not answered with a page
   let again; // the timer of the next request after that
+  let ahead = 0; // how many milliseconds this machine's clock is ahead of the relay's, once that is known
 
   function show() {
     const live = open && !failing;
@@ -68,6 +69,7 @@
   }
 
   function heard(message) {
+    if ("ahead" in message) ahead = message.ahead;
     if ("open" in message) {
       open = message.open;
       connected ||= open;
@@ -105,7 +107,7 @@
   }
   setInterval(() => {
     for (const time of document.querySelectorAll("time[data-ago]")) {
-      const text = span((Date.now() - Date.parse(time.dateTime)) / 1000);
+      const text = span((Date.now() - ahead - Date.parse(time.dateTime)) / 1000);
       if (time.textContent !== text) time.textContent = text;
     }
     if (!document.hidden && !paused && document.querySelector("[data-poll]") && Date.now() % 10000 < 1000) refresh();

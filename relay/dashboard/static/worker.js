@@ -7,6 +7,7 @@ const ports = new Set();
 const silence = 40000;
 let open = false;
 let last = ""; // the newest change
+let ahead = 0; // how many milliseconds this machine's clock is ahead of the relay's
 let failures = 0; // in a row
 
 function tell(message) {
@@ -28,6 +29,8 @@ async function follow() {
   try {
     const answer = await fetch("/changes", { cache: "no-store", signal: dead.signal });
     if (!answer.ok) throw new Error(String(answer.status));
+    const date = Date.parse(answer.headers.get("date"));
+    if (date) tell({ ahead: (ahead = Date.now() - date) });
     state(true);
     failures = 0;
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -63,7 +66,7 @@ if ("onconnect" in self) {
     const port = e.ports[0];
     ports.add(port);
     port.onmessage = () => ports.delete(port); // a page says that it leaves
-    port.postMessage(last ? { open, changed: last } : { open });
+    port.postMessage(last ? { open, ahead, changed: last } : { open, ahead });
   };
 } else {
   ports.add(self); // a worker of one page, where browsers share none
