@@ -76,8 +76,9 @@ type batch struct {
 	tx      *sql.Tx
 	touched map[pullKey]bool
 	commits map[commitKey]bool
-	heads   map[commitKey]int // of the pull requests that this batch touched
-	places  map[place]int64   // new ones
+	heads   map[commitKey]int    // of the pull requests that this batch touched
+	ids     map[globally]pullKey // new ones
+	places  map[place]int64      // new ones
 	counts  map[int64]*count
 	kinds   map[kind]int64 // new ones
 	days    map[int64]bool // those whose figures changed
@@ -214,6 +215,11 @@ func (b *batch) place(ctx context.Context, e event.Event) (int64, error) {
 func (b *batch) take(ctx context.Context, e event.Event, in parsed, at int64) (int, error) {
 	var sha string
 	switch e.Type {
+	case "repository":
+		if e.Action == "deleted" {
+			return 0, b.deleted(ctx, e, at)
+		}
+		return e.Number, nil
 	case "status":
 		sha = in.SHA
 	case "check_run":
@@ -247,10 +253,18 @@ func (b *batch) take(ctx context.Context, e event.Event, in parsed, at int64) (i
 		}
 		pull.trimmed = false
 	}
+	elsewhere := pull.Number == 0 || pull.Gone != ""
 	pull.Source, pull.Repo, pull.Number = e.Source, e.Repo, number
 	pull.apply(e, in, b.p.config.NeedsHuman)
+	key := pullKey{at, number}
 	b.heads[commitKey{at, pull.Head}] = number
-	b.touched[pullKey{at, number}] = true
+	b.touched[key] = true
+	if elsewhere && pull.ID > 0 && pull.Gone == "" {
+		if err := b.move(ctx, key, pull); err != nil {
+			return 0, err
+		}
+		b.ids[globally{pull.Source, pull.ID}] = key
+	}
 	return number, nil
 }
 

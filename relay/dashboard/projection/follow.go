@@ -210,7 +210,7 @@ func (p *Projection) take(ctx context.Context, next piece) error {
 		p.cache = cache{}
 	}
 	b := &batch{p: p, tx: tx, touched: map[pullKey]bool{}, commits: map[commitKey]bool{}, heads: map[commitKey]int{},
-		places: map[place]int64{}, counts: map[int64]*count{}, kinds: map[kind]int64{},
+		ids: map[globally]pullKey{}, places: map[place]int64{}, counts: map[int64]*count{}, kinds: map[kind]int64{},
 		days: map[int64]bool{}, prepared: map[string]*sql.Stmt{}}
 	if err := b.run(lasting, events, parsed, through, ctx.Err); err != nil {
 		p.cache = cache{}

@@ -37,6 +37,8 @@ type Pull struct {
 	MergedAt   time.Time `json:"merged_at,omitzero"`
 	MergedBy   string    `json:"merged_by,omitempty"`
 	MergeSHA   string    `json:"merge_sha,omitempty"`
+	Gone       string    `json:"gone,omitempty"` // why it is no longer where it was
+	GoneAt     time.Time `json:"gone_at,omitzero"`
 	EventAt    time.Time `json:"event_at"`
 	LabelledAt time.Time `json:"labelled_at,omitzero"` // when the label was last added that calls a person
 	Escalated  []string  `json:"escalated,omitempty"`  // all times when it was added
@@ -115,6 +117,9 @@ func (p *Pull) describe(o *payload.Pull, e event.Event) {
 		return
 	}
 	p.ID, p.UpdatedAt = o.ID, o.UpdatedAt.UTC()
+	if p.UpdatedAt.After(p.GoneAt) { // the repository is there again
+		p.Gone, p.GoneAt = "", time.Time{}
+	}
 	p.Title, p.URL = Plain(o.Title, maxTitle), o.URL
 	p.Author = Plain(o.User.Login, maxName)
 	p.Head, p.HeadRef, p.Base = Plain(o.Head.SHA, 64), Plain(o.Head.Ref, maxName), Plain(o.Base.Ref, maxName)

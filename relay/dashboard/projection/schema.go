@@ -16,7 +16,7 @@ import (
 )
 
 // format is the version of the tables and their contents. A file of another version is rebuilt from the log.
-const format = "14"
+const format = "15"
 
 const schema = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -46,6 +46,7 @@ CREATE TABLE pulls (
 	id           INTEGER PRIMARY KEY,
 	place        INTEGER NOT NULL,
 	number       INTEGER NOT NULL,
+	identity     INTEGER NOT NULL, -- GitHub's number, which a repository's new name leaves as it is
 	turn         TEXT NOT NULL,
 	author       TEXT NOT NULL COLLATE NOCASE,
 	waiting      TEXT NOT NULL COLLATE NOCASE, -- logins, each between commas
@@ -59,6 +60,7 @@ CREATE TABLE pulls (
 ) STRICT;
 -- It holds all that a list is chosen by: rows are long.
 CREATE INDEX pulls_in_order ON pulls (rank, sorted, id, place, turn, author, waiting);
+CREATE INDEX pulls_by_identity ON pulls (identity) WHERE identity > 0;
 CREATE TABLE moments ( -- the days on which something happened to a pull request
 	moment TEXT NOT NULL,
 	day    INTEGER NOT NULL, -- since 1970, UTC

@@ -210,7 +210,7 @@ func (v *view) summary() Summary {
 	switch {
 	case !v.MergedAt.IsZero():
 		s.State = "merged"
-	case v.Closed:
+	case v.Closed, v.Gone != "":
 		s.State = "closed"
 	}
 	s.CI, _, _ = v.head().ci()
@@ -246,6 +246,9 @@ func (v *view) decide(s *Summary) {
 		next = need{verdict.TurnNobody, v.MergedAt, "merged" + by(v.MergedBy), nil}
 	case "closed":
 		next = need{verdict.TurnNobody, v.ClosedAt, "closed without a merge", nil}
+		if !v.Closed {
+			next.since, next.reason = v.GoneAt, v.Gone
+		}
 	default:
 		next = v.needs(*s)[0]
 	}

@@ -84,12 +84,12 @@ func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 	}
 	rank, sorted := order(s)
 	row := []any{
-		key.place, key.number, s.Turn, s.Author, "," + strings.Join(s.WaitingOn, ",") + ",", toMillis(s.UpdatedAt), rank, sorted,
+		key.place, key.number, pull.ID, s.Turn, s.Author, "," + strings.Join(s.WaitingOn, ",") + ",", toMillis(s.UpdatedAt), rank, sorted,
 		string(summary), string(share), string(doc),
 	}
-	err = b.one(ctx, `INSERT INTO pulls (place, number, turn, author, waiting, updated, rank, sorted, summary, share, doc)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (place, number) DO UPDATE SET turn = excluded.turn, author = excluded.author, waiting = excluded.waiting,
+	err = b.one(ctx, `INSERT INTO pulls (place, number, identity, turn, author, waiting, updated, rank, sorted, summary, share, doc)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (place, number) DO UPDATE SET identity = excluded.identity, turn = excluded.turn, author = excluded.author, waiting = excluded.waiting,
 		updated = excluded.updated, rank = excluded.rank, sorted = excluded.sorted, summary = excluded.summary, share = excluded.share,
 		doc = excluded.doc RETURNING id`, row, &pull.row)
 	if err != nil {

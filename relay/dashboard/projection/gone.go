@@ -1,0 +1,99 @@
+package projection
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"touchstone/relay/event"
+)
+
+// globally identifies a pull request among all of a source's repositories.
+type globally struct {
+	source string
+	id     int64
+}
+
+// renamed says why a pull request left. It does not tell the new name, which the viewer may not be allowed to see.
+const renamed = "its repository has another name now"
+
+// open reports whether the pull request waits for somebody.
+func (p *Pull) open() bool { return p.MergedAt.IsZero() && !p.Closed && p.Gone == "" }
+
+// leave ends an open pull request that is no longer where it was.
+func (p *Pull) leave(why string, at time.Time) { p.Gone, p.GoneAt = why, at.UTC() }
+
+// deleted ends the open pull requests of a deleted repository. GitHub sends no event about each of them.
+func (b *batch) deleted(ctx context.Context, e event.Event, at int64) error {
+	known, err := b.keys(ctx, "SELECT place, number FROM pulls WHERE place = ? AND rank < ?", at, rankEnded)
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Concat(known, slices.Collect(maps.Keys(b.touched))) {
+		if key.place != at {
+			continue
+		}
+		pull, err := b.pull(ctx, key)
+		if err != nil {
+			return err
+		}
+		if pull.Number > 0 && pull.open() {
+			pull.leave("the repository was deleted", e.ReceivedAt)
+			b.touched[key] = true
+		}
+	}
+	return nil
+}
+
+// move ends a pull request under its repository's earlier name: after a rename or a transfer, GitHub tells of it under
+// the new one. Of two of the same identity, the one that changed last stays.
+func (b *batch) move(ctx context.Context, key pullKey, pull *cached) error {
+	id := globally{pull.Source, pull.ID}
+	known, err := b.keys(ctx, "SELECT pulls.place, number FROM pulls JOIN places ON places.id = pulls.place "+
+		"WHERE identity = ? AND identity > 0 AND rank < ? AND source = ?", pull.ID, rankEnded, pull.Source)
+	if err != nil {
+		return err
+	}
+	if before, ok := b.ids[id]; ok {
+		known = append(known, before)
+	}
+	for _, other := range known {
+		if other == key {
+			continue
+		}
+		earlier, err := b.pull(ctx, other)
+		switch {
+		case err != nil:
+			return err
+		case earlier.ID != pull.ID || earlier.Number != pull.Number || !earlier.OpenedAt.Equal(pull.OpenedAt) || !earlier.open():
+		case earlier.UpdatedAt.After(pull.UpdatedAt):
+			pull.leave(renamed, earlier.UpdatedAt)
+		default:
+			earlier.leave(renamed, pull.UpdatedAt)
+			b.touched[other] = true
+		}
+	}
+	return nil
+}
+
+// keys returns the pull requests that a query finds.
+func (b *batch) keys(ctx context.Context, query string, args ...any) (keys []pullKey, err error) {
+	find, err := b.prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := find.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key pullKey
+		if err := rows.Scan(&key.place, &key.number); err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return keys, rows.Err()
+}

@@ -1,0 +1,90 @@
+package projection_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"touchstone/relay/dashboard/projection"
+	"touchstone/relay/event"
+)
+
+// in is an event as it comes from a repository of another name.
+func in(repo string, e event.Event) event.Event {
+	e.Repo = repo
+	return e
+}
+
+// edited is a pull request's event minutes after it was opened.
+func edited(minutes, number int) event.Event {
+	return happened(minutes, "pull_request", "edited", number, object{"pull_request": pull(minutes, number, "aaa", nil)})
+}
+
+func deleted(minutes int) event.Event { return happened(minutes, "repository", "deleted", 0, object{}) }
+
+// TestPullRequestsOfARepositoryThatIsGoneEnd checks that none of them stays open for ever on the board after its
+// repository was deleted, renamed or transferred, and that none is lost.
+func TestPullRequestsOfARepositoryThatIsGoneEnd(t *testing.T) {
+	t.Parallel()
+	merged := happened(1, "pull_request", "closed", 2, object{"pull_request": pull(1, 2, "bbb",
+		object{"state": "closed", "closed_at": began.Add(time.Minute), "merged_at": began.Add(time.Minute)})})
+	for name, tc := range map[string]struct {
+		events []event.Event
+		open   string
+		states map[string]string // of the others, with the reasons
+	}{
+		"deleted": {[]event.Event{opened(1, "aaa"), merged, in("acme/web", opened(7, "ccc")), deleted(5)},
+			"[acme/web#7]", map[string]string{"acme/app#1": "closed: the repository was deleted", "acme/app#2": "merged: merged"}},
+		"deleted, and a late event": {[]event.Event{opened(1, "aaa"), deleted(5), edited(4, 1)},
+			"[]", map[string]string{"acme/app#1": "closed: the repository was deleted"}},
+		"restored": {[]event.Event{opened(1, "aaa"), deleted(5), edited(9, 1)}, "[acme/app#1]", nil},
+		"renamed, and silent since": {[]event.Event{opened(1, "aaa"), in("acme/new", happened(5, "repository", "renamed", 0, object{}))},
+			"[acme/app#1]", nil},
+		"renamed": {[]event.Event{opened(1, "aaa"), opened(3, "ccc"), in("acme/new", edited(5, 1))},
+			"[acme/app#3 acme/new#1]", map[string]string{"acme/app#1": "closed: its repository has another name now"}},
+		"renamed, and a late event": {[]event.Event{opened(1, "aaa"), in("acme/new", edited(5, 1)), edited(4, 1)},
+			"[acme/new#1]", map[string]string{"acme/app#1": "closed: its repository has another name now"}},
+		"renamed, and the first event comes late": {[]event.Event{in("acme/new", edited(5, 1)), opened(1, "aaa")},
+			"[acme/new#1]", map[string]string{"acme/app#1": "closed: its repository has another name now"}},
+		"renamed back": {[]event.Event{opened(1, "aaa"), in("acme/new", edited(5, 1)), edited(9, 1)},
+			"[acme/app#1]", map[string]string{"acme/new#1": "closed: its repository has another name now"}},
+	} {
+		for _, together := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, in one transaction: %v", name, together), func(t *testing.T) {
+				t.Parallel()
+				l := newLog(t)
+				var p *projection.Projection
+				if together {
+					l.append(tc.events...)
+					p = l.project(l.file(), "judge")
+				} else {
+					p = l.project(l.file(), "judge")
+					for _, e := range tc.events {
+						l.append(e)
+						p.Await(t.Context())
+					}
+				}
+				list, _, err := p.Pulls(t.Context(), projection.PullQuery{State: "all", Limit: 10})
+				if err != nil {
+					t.Fatal(err)
+				}
+				open, ended := []string{}, map[string]string{}
+				for _, s := range list {
+					if name := fmt.Sprintf("%s#%d", s.Repo, s.Number); s.State == "open" {
+						open = append(open, name)
+					} else {
+						ended[name] = s.State + ": " + s.Reason
+					}
+				}
+				if fmt.Sprint(open) != tc.open || len(ended) != len(tc.states) {
+					t.Errorf("%v are open, want %s; ended are %v", open, tc.open, ended)
+				}
+				for name, want := range tc.states {
+					if ended[name] != want {
+						t.Errorf("%s is %q, want %q", name, ended[name], want)
+					}
+				}
+			})
+		}
+	}
+}
