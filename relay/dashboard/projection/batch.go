@@ -226,6 +226,8 @@ func (b *batch) take(ctx context.Context, e event.Event, in parsed, at int64) (i
 		if in.CheckRun != nil {
 			sha = in.CheckRun.HeadSHA
 		}
+	case "workflow_run":
+		sha = in.WorkflowRun.HeadSHA
 	case "push":
 		sha = in.After
 	}
@@ -280,6 +282,8 @@ func (b *batch) takeCommit(ctx context.Context, e event.Event, in parsed, key co
 		commit.status(e, in)
 	case "check_run":
 		commit.run(in.CheckRun, e)
+	case "workflow_run":
+		commit.workflow(in.WorkflowRun)
 	case "push":
 		commit.push(in)
 	}

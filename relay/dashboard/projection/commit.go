@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -17,15 +18,19 @@ import (
 // Commit is what the log says about one commit of a repository: its checks, the statuses that the agents wrote
 // on it, and the repairs in the push that brought it.
 type Commit struct {
-	Checks map[string]Check `json:"checks,omitempty"` // by name
+	// Checks are by name, App and check suite; statuses by name alone.
+	Checks map[string]Check `json:"checks,omitempty"`
+	// Workflows are what the check suites of workflows run, as far as GitHub has told.
+	Workflows map[int64]string `json:"workflows,omitempty"`
 	// Signs are the agents' own statuses, by context.
 	Signs map[string]Check `json:"signs,omitempty"`
 	// Repairs are the commits of the author's agent in the push that brought this commit.
 	Repairs []Fix `json:"repairs,omitempty"`
 }
 
-// Check is the newest status or check run of its name.
+// Check is the newest status of its name, or the newest check run of its name in its check suite.
 type Check struct {
+	Name  string    `json:"name"`
 	State string    `json:"state"` // success, failure or pending
 	Text  string    `json:"text,omitempty"`
 	By    string    `json:"by,omitempty"`
@@ -34,6 +39,9 @@ type Check struct {
 	Run int64 `json:"run,omitempty"`
 	// ID is the number of the status; a later status has a greater number.
 	ID int64 `json:"id,omitempty"`
+	// App and Suite say which App made the check run, and in which check suite.
+	App   string `json:"app,omitempty"`
+	Suite int64  `json:"suite,omitempty"`
 }
 
 // Fix is a commit of the author's agent.
@@ -51,7 +59,7 @@ const maxChecks = 300
 // status processes a commit status.
 func (c *Commit) status(e event.Event, in parsed) {
 	name := Plain(in.Context, maxName)
-	check := Check{State: "pending", Text: Plain(in.Description, maxTitle), By: e.Sender, At: in.UpdatedAt.UTC(), ID: in.ID}
+	check := Check{Name: name, State: "pending", Text: Plain(in.Description, maxTitle), By: e.Sender, At: in.UpdatedAt.UTC(), ID: in.ID}
 	if check.At.IsZero() {
 		check.At = e.ReceivedAt
 	}
@@ -70,7 +78,8 @@ func (c *Commit) status(e event.Event, in parsed) {
 
 // run processes a check run.
 func (c *Commit) run(in *payload.CheckRun, e event.Event) {
-	check := Check{State: "pending", At: in.StartedAt.UTC(), Run: in.ID}
+	check := Check{Name: Plain(in.Name, maxName), State: "pending", At: in.StartedAt.UTC(), Run: in.ID, App: Plain(in.App.Slug, maxName),
+		Suite: in.Suite.ID}
 	if in.Status == "completed" {
 		check.State = "failure"
 		if slices.Contains([]string{"success", "neutral", "skipped"}, in.Conclusion) {
@@ -84,31 +93,73 @@ func (c *Commit) run(in *payload.CheckRun, e event.Event) {
 	if check.At.IsZero() {
 		check.At = e.ReceivedAt
 	}
-	keep(&c.Checks, Plain(in.Name, maxName), check)
+	keep(&c.Checks, fmt.Sprintf("%s\n%s\n%d", check.Name, check.App, check.Suite), check)
+}
+
+// workflow processes a run of a workflow. Each manual run is one of its own, which has inputs of its own.
+func (c *Commit) workflow(in payload.Workflow) {
+	if in.Suite <= 0 || in.ID <= 0 || len(c.Workflows) >= maxChecks {
+		return
+	}
+	if c.Workflows == nil {
+		c.Workflows = map[int64]string{}
+	}
+	c.Workflows[in.Suite] = fmt.Sprintf("%d %s", in.ID, Plain(in.Event, maxName))
+	if strings.HasSuffix(in.Event, "_dispatch") {
+		c.Workflows[in.Suite] += fmt.Sprintf(" %d", in.Suite)
+	}
+}
+
+// current returns the checks that count, by name. When a workflow runs again for a commit, as when a title was edited,
+// its later jobs stand for the earlier ones of their names, but a skipped one does not.
+func (c *Commit) current() (list []Check) {
+	named := map[string][]Check{}
+	for _, check := range c.Checks {
+		named[check.Name] = append(named[check.Name], check)
+	}
+	for _, same := range named {
+		for _, check := range same {
+			if !slices.ContainsFunc(same, func(later Check) bool { return c.replaces(later, check) }) {
+				list = append(list, check)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Check) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Run, b.Run)) })
+	return list
+}
+
+// replaces reports whether a check run stands for an earlier one of its name in another check suite. Of suites whose workflows GitHub
+// has not told, the later one does.
+func (c *Commit) replaces(later, earlier Check) bool {
+	if later.App != earlier.App || earlier.Run == 0 || later.Run <= earlier.Run {
+		return false
+	}
+	a, b := c.Workflows[later.Suite], c.Workflows[earlier.Suite]
+	return (a == b || a == "" || b == "") && later.Text != "skipped" && later.Text != "neutral"
 }
 
 // keep keeps the newer of two checks of one name. A finished run does not become pending again. GitHub's times are
 // whole seconds, and its events can come in another order: within a second the numbers of statuses decide.
-func keep(all *map[string]Check, name string, check Check) {
+func keep(all *map[string]Check, key string, check Check) {
 	if *all == nil {
 		*all = map[string]Check{}
 	}
-	old, known := (*all)[name]
+	old, known := (*all)[key]
 	switch {
-	case name == "" || known && check.Run < old.Run:
+	case check.Name == "" || known && check.Run < old.Run:
 		return
 	case known && check.Run == old.Run && cmp.Or(check.At.Compare(old.At), cmp.Compare(check.ID, old.ID)) < 0:
 		return
 	case known && check.Run != 0 && check.Run == old.Run && old.State != "pending" && check.State == "pending":
 		return
 	}
-	(*all)[name] = check
+	(*all)[key] = check
 	if len(*all) > maxChecks {
 		delete(*all, leastTelling(*all))
 	}
 }
 
-// leastTelling returns the name of the check that says the least about its commit: one that passed rather than one
+// leastTelling returns the key of the check that says the least about its commit: one that passed rather than one
 // that is pending, one that is pending rather than one that failed, and of these the oldest.
 func leastTelling(all map[string]Check) string {
 	weight := map[string]int{"pending": 1, "failure": 2}
@@ -132,16 +183,14 @@ func (c *Commit) push(in parsed) {
 // ci returns the state of all checks together: success, failure, pending or none, with the names of the checks
 // that failed or are pending.
 func (c *Commit) ci() (state string, failed, pending []string) {
-	for name, check := range c.Checks {
+	for _, check := range c.current() {
 		switch check.State {
 		case "failure":
-			failed = append(failed, name)
+			failed = append(failed, check.Name)
 		case "pending":
-			pending = append(pending, name)
+			pending = append(pending, check.Name)
 		}
 	}
-	slices.Sort(failed)
-	slices.Sort(pending)
 	switch {
 	case len(failed) > 0:
 		return "failure", failed, pending

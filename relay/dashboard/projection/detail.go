@@ -49,10 +49,9 @@ func (v *view) detail() Detail {
 	slices.SortStableFunc(d.Findings, func(a, b Finding) int {
 		return cmp.Or(settled(a)-settled(b), a.Severity.Rank()-b.Severity.Rank())
 	})
-	for name, check := range v.head().Checks {
-		d.Checks = append(d.Checks, NamedCheck{Name: name, State: check.State, Text: check.Text, At: check.At})
+	for _, check := range v.head().current() {
+		d.Checks = append(d.Checks, NamedCheck{Name: check.Name, State: check.State, Text: check.Text, At: check.At})
 	}
-	slices.SortFunc(d.Checks, func(a, b NamedCheck) int { return cmp.Compare(a.Name, b.Name) })
 	return d
 }
 
@@ -105,12 +104,11 @@ func (v *view) merge(s Summary) *verdict.Merge {
 		}
 		m.Approvals = append(m.Approvals, approval)
 	}
-	for name, check := range v.head().Checks {
+	for _, check := range v.head().current() {
 		if check.State == "success" {
-			m.Passed = append(m.Passed, name)
+			m.Passed = append(m.Passed, check.Name)
 		}
 	}
-	slices.Sort(m.Passed)
 	if len(v.head().Checks) == 0 {
 		m.Lacked = append(m.Lacked, "no check of it is known")
 	}

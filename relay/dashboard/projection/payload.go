@@ -21,7 +21,7 @@ type parsed struct {
 // read are the event types whose payloads the projection parses.
 var read = map[string]bool{
 	"pull_request": true, "pull_request_review": true, "pull_request_review_comment": true, "issue_comment": true, "status": true,
-	"check_run": true, "push": true, "ping": true, "repository": true,
+	"check_run": true, "push": true, "ping": true, "repository": true, "workflow_run": true,
 }
 
 // parse returns what a payload says. The source has read it already, unless the event comes from the store.

@@ -362,8 +362,10 @@ func (v *view) unreviewed() string {
 }
 
 func (v *view) checkedAt(names []string) (at time.Time) {
-	for _, name := range names {
-		at = later(at, v.head().Checks[name].At)
+	for _, check := range v.head().current() {
+		if slices.Contains(names, check.Name) {
+			at = later(at, check.At)
+		}
 	}
 	return at
 }

@@ -89,9 +89,9 @@ func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 	}
 	err = b.one(ctx, `INSERT INTO pulls (place, number, identity, turn, author, waiting, updated, rank, sorted, summary, share, doc)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (place, number) DO UPDATE SET identity = excluded.identity, turn = excluded.turn, author = excluded.author, waiting = excluded.waiting,
-		updated = excluded.updated, rank = excluded.rank, sorted = excluded.sorted, summary = excluded.summary, share = excluded.share,
-		doc = excluded.doc RETURNING id`, row, &pull.row)
+		ON CONFLICT (place, number) DO UPDATE SET identity = excluded.identity, turn = excluded.turn,
+		author = excluded.author, waiting = excluded.waiting, updated = excluded.updated, rank = excluded.rank,
+		sorted = excluded.sorted, summary = excluded.summary, share = excluded.share, doc = excluded.doc RETURNING id`, row, &pull.row)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type GitHub struct {
 	Issue       *Issue    `json:"issue"`
 	CheckRun    *CheckRun `json:"check_run"`
 	CheckSuite  Run       `json:"check_suite"`
-	WorkflowRun Run       `json:"workflow_run"`
+	WorkflowRun Workflow  `json:"workflow_run"`
 	// Label and Reviewer are what an action on a pull request added or removed.
 	Label    Named   `json:"label"`
 	Reviewer Account `json:"requested_reviewer"`
@@ -64,7 +64,7 @@ func (p *GitHub) About() int {
 	if p.Number > 0 {
 		return p.Number
 	}
-	runs := []Run{p.CheckSuite, p.WorkflowRun}
+	runs := []Run{p.CheckSuite, p.WorkflowRun.Run}
 	if p.CheckRun != nil {
 		runs = append([]Run{p.CheckRun.Run}, runs...)
 	}
@@ -166,6 +166,15 @@ type Numbered struct {
 	Number int `json:"number"`
 }
 
+// Workflow is a run of a workflow, whose jobs are the check runs of one check suite.
+type Workflow struct {
+	Run
+	ID      int64  `json:"workflow_id"`
+	Event   string `json:"event"` // what it runs for
+	HeadSHA string `json:"head_sha"`
+	Suite   int64  `json:"check_suite_id"`
+}
+
 // CheckRun is a check run.
 type CheckRun struct {
 	Run
@@ -176,6 +185,15 @@ type CheckRun struct {
 	Conclusion  string `json:"conclusion"`
 	StartedAt   Time   `json:"started_at"`
 	CompletedAt *Time  `json:"completed_at"`
+	App         App    `json:"app"`
+	Suite       struct {
+		ID int64 `json:"id"`
+	} `json:"check_suite"`
+}
+
+// App is a GitHub App.
+type App struct {
+	Slug string `json:"slug"`
 }
 
 // Commit is a commit of a push.
