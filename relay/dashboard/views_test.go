@@ -223,3 +223,29 @@ func picture(t *testing.T, b *chromium.Tab, name string) {
 		t.Fatal(err)
 	}
 }
+
+// Long names break, and short ones stay in one piece, so that every column of a list stays on the screen.
+func TestLongNamesLeaveTheOtherColumnsTheirPlace(t *testing.T) {
+	t.Parallel()
+	r := startRelay(t)
+	long := opened(1, 5, "A long one", strings.Repeat("long-login-", 20), "one")
+	long["repository"] = object{"full_name": "acme-with-a-long-name/" + strings.Repeat("long-name-", 10)}
+	r.send("pull_request", long)
+	pull := opened(2, 1, "The second", "alice", "two")
+	r.send("pull_request", pull)
+	r.send("pull_request_review", review(pull, verdict.RequestChanges, "judge", verdict.Ledger{{ID: "f1", Status: verdict.Open,
+		Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2", Path: strings.Repeat("a/long/path/", 20), Line: 1,
+		Claim: strings.Repeat("It leaks. ", 50), First: 1, Last: 1}}))
+	b := chromium.Open(t, r.address)
+	for path, name := range map[string]string{"/log": "judge", "/pulls/acme/app/2": "security/S2"} {
+		b.Run(b.Go(path), chromium.Visible(".live.on"))
+		intact(t, b, path, [2]int64{1280, 900}, [2]int64{390, 844})
+		b.Run(chromedp.EmulateViewport(1280, 900))
+		var lines int
+		b.Run(chromedp.Evaluate(fmt.Sprintf(`(e => Math.round(e.offsetHeight / parseFloat(getComputedStyle(e).lineHeight)))(`+
+			`[...document.querySelectorAll("td bdi")].find(e => e.textContent === %q))`, name), &lines))
+		if lines != 1 {
+			t.Errorf("%s breaks %s into %d lines", path, name, lines)
+		}
+	}
+}
