@@ -229,7 +229,7 @@ func TestLongNamesLeaveTheOtherColumnsTheirPlace(t *testing.T) {
 	t.Parallel()
 	r := startRelay(t)
 	long := opened(1, 5, "A long one", strings.Repeat("long-login-", 20), "one")
-	long["repository"] = object{"full_name": "acme-with-a-long-name/" + strings.Repeat("long-name-", 10)}
+	long["repository"] = object{"full_name": "acme-with-a-long-name/" + strings.Repeat("long_name_", 10)}
 	r.send("pull_request", long)
 	pull := opened(2, 1, "The second", "alice", "two")
 	r.send("pull_request", pull)
@@ -237,6 +237,10 @@ func TestLongNamesLeaveTheOtherColumnsTheirPlace(t *testing.T) {
 		Severity: verdict.Major, Dimension: verdict.Security, Rule: "security/S2", Path: strings.Repeat("a/long/path/", 20), Line: 1,
 		Claim: strings.Repeat("It leaks. ", 50), First: 1, Last: 1}}))
 	b := chromium.Open(t, r.address)
+	for _, path := range []string{"/", "/pulls/" + long["repository"].(object)["full_name"].(string) + "/1"} {
+		b.Run(b.Go(path), chromium.Visible(".live.on"))
+		intact(t, b, path, [2]int64{1280, 900}, [2]int64{390, 844})
+	}
 	for path, name := range map[string]string{"/log": "judge", "/pulls/acme/app/2": "security/S2"} {
 		b.Run(b.Go(path), chromium.Visible(".live.on"))
 		intact(t, b, path, [2]int64{1280, 900}, [2]int64{390, 844})
