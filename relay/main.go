@@ -86,7 +86,8 @@ anything else.`,
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	manual.Group(root, "Run a relay:", upCommand(), serviceCommand(), serveCommand(), hookCommand(), recoverCommand(), verifyCommand())
+	manual.Group(root, "Run a relay:", upCommand(), serviceCommand(), serveCommand(), hookCommand(), recoverCommand(), verifyCommand(),
+		renewCommand())
 	manual.Group(root, "Let others in:", inviteCommand(), tokenCommand(), linkCommand())
 	manual.Group(root, "Watch and control:", tailCommand(), controlCommand())
 	root.AddCommand(versionCommand(), manCommand())

@@ -56,3 +56,12 @@ func OpenStore(ctx context.Context, address string) (hub.Store, error) {
 	}
 	return store, nil
 }
+
+// RenewLog gives the log of an embedded store a new id, and returns it. No relay may use the store meanwhile.
+func RenewLog(ctx context.Context, address string) (log string, err error) {
+	path, ok := strings.CutPrefix(address, "sqlite:")
+	if !ok {
+		return "", fmt.Errorf("%s is not a file: only the log of a file can get a new id", address)
+	}
+	return sqlite.Renew(ctx, path)
+}

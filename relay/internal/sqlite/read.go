@@ -73,29 +73,48 @@ func (s *Store) scan(ctx context.Context, r *reading, limit, maxBytes int) error
 
 // event reads one row. It has to be the next event, and unchanged.
 func (s *Store) event(rows *sql.Rows, r *reading) (event.Event, error) {
-	e := event.Event{ID: event.Cursor{Log: s.log}}
-	var floor, received int64
-	var headers string
-	var content, checksum sql.NullInt64
-	if err := rows.Scan(&floor, &e.ID.Seq, &e.Source, &e.Delivery, &e.Type, &e.Action, &e.Repo,
-		&e.Number, &e.Sender, &received, &headers, &e.Payload, &e.Signature, &content, &checksum, &e.JSON); err != nil {
+	stored, err := scanRow(rows, s.log)
+	if err != nil {
 		return event.Event{}, fmt.Errorf("%w (%w)", errChanged, err)
 	}
-	r.at = max(r.at, floor)
+	e := stored.Event
+	r.at = max(r.at, stored.floor)
 	if e.ID.Seq != r.at+1 {
 		return event.Event{}, errMissing
 	}
-	e.ReceivedAt = time.UnixMilli(received).UTC()
-	if checksum.Valid && r.sum.event(e, headers, content) != checksum.Int64 {
+	if stored.changed(&r.sum) {
 		return event.Event{}, errChanged
 	}
-	if err := json.Unmarshal([]byte(headers), &e.Headers); err != nil {
+	if err := json.Unmarshal([]byte(stored.headers), &e.Headers); err != nil {
 		return event.Event{}, fmt.Errorf("%w (its headers are not JSON)", errChanged)
 	}
-	if !checksum.Valid {
+	if !stored.checksum.Valid {
 		e.SplitSignature()
 	}
 	return e, nil
+}
+
+// row is a row of selectAfter: an event without its headers, and what is stored with it.
+type row struct {
+	event.Event
+	floor             int64
+	headers           string
+	content, checksum sql.NullInt64
+}
+
+// scanRow reads a row of the log with this id.
+func scanRow(rows *sql.Rows, log string) (row, error) {
+	r := row{Event: event.Event{ID: event.Cursor{Log: log}}}
+	var received int64
+	err := rows.Scan(&r.floor, &r.ID.Seq, &r.Source, &r.Delivery, &r.Type, &r.Action, &r.Repo,
+		&r.Number, &r.Sender, &received, &r.headers, &r.Payload, &r.Signature, &r.content, &r.checksum, &r.JSON)
+	r.ReceivedAt = time.UnixMilli(received).UTC()
+	return r, err
+}
+
+// changed reports whether the row is not what was stored, by its checksum if it has one.
+func (r *row) changed(sum *summer) bool {
+	return r.checksum.Valid && sum.event(r.Event, r.headers, r.content) != r.checksum.Int64
 }
 
 // maxLookedFor is how many events extent looks for one by one after a damaged event. After that it skips

@@ -83,10 +83,11 @@ func makeLog(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, schema1); err != nil {
 		return err
 	}
-	id := strings.ToLower(rand.Text()[:event.LogIDLength])
-	_, err := tx.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('log', ?), ('floor', 0)", id)
+	_, err := tx.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('log', ?), ('floor', 0)", newLogID())
 	return err
 }
+
+func newLogID() string { return strings.ToLower(rand.Text()[:event.LogIDLength]) }
 
 func addChecksums(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, schema2); err != nil {
