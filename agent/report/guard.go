@@ -29,6 +29,9 @@ func PrintFindings(out io.Writer, found []guard.Finding, evidence int, format st
 		fmt.Fprintf(&text, "%s: %s\n", g.Tier, g.Kind)
 		for _, f := range g.Findings {
 			fmt.Fprintf(&text, "  %s:%d: %s [%s]\n", terminal.Plain(f.Path), f.Line, terminal.Plain(f.Why), f.Rule)
+			if f.Before == f.After { // what changed is around the command, or nothing is quoted
+				continue
+			}
 			if f.Before != "" {
 				fmt.Fprintf(&text, "    - %s\n", terminal.Plain(f.Before))
 			}

@@ -229,3 +229,17 @@ func TestTheGuardsPathsAreReferences(t *testing.T) {
 		t.Errorf("no %s in\n%s", want, out.String())
 	}
 }
+
+func TestAQuoteThatDidNotChangeIsNotShownAsAChange(t *testing.T) {
+	found := []guard.Finding{
+		{Rule: "ci/cannot-fail", Place: change.Place{Path: "ci.yml", Line: 7, Before: "go test ./...", After: "go test ./..."}},
+		{Rule: "coverage/limit", Place: change.Place{Path: "pyproject.toml", Line: 2, Before: "90", After: "70"}},
+	}
+	var out bytes.Buffer
+	if err := PrintFindings(&out, found, 0, "text"); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.Contains(text, "go test") || !strings.Contains(text, "    - 90\n    + 70\n") {
+		t.Errorf("want the limit quoted and the command not:\n%s", text)
+	}
+}
