@@ -264,7 +264,7 @@ func ownSettings(ctx context.Context, client *forge.Client, name string) (string
 func (d *Doctor) relay(ctx context.Context) (string, error) {
 	url := strings.TrimSuffix(d.Config.Relay.URL, "/")
 	if url == "" {
-		return "none configured; pull requests are looked at only in the sweep, every " + d.Config.Sweep.String() + " finds work", nil
+		return "none configured; pull requests are looked at only in the sweep, every " + d.Config.Sweep.String(), nil
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
 	if err != nil {
