@@ -43,10 +43,7 @@ that guidelines in the configuration names.`,
 			if err == nil && (pr == "") == (base == "") {
 				err = errors.New("give either --pr or --base")
 			}
-			if err != nil {
-				return cli.Usage(cmd, err)
-			}
-			return nil
+			return err
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := s.Load(cmd)
