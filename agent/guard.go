@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/spf13/cobra"
@@ -117,33 +118,43 @@ func readReports(base, head []string) (*junit.Runs, error) {
 	if len(base) == 0 {
 		return nil, nil
 	}
-	before, err := readPatterns(base)
+	before, names, err := readPatterns(base)
 	if err != nil {
 		return nil, err
 	}
-	after, err := readPatterns(head)
+	after, more, err := readPatterns(head)
 	if err != nil {
 		return nil, err
 	}
-	return junit.Read(before, after)
+	runs, err := junit.Read(before, after)
+	if err == nil {
+		return runs, nil
+	}
+	names = append(names, more...)
+	for i, report := range slices.Concat(before, after) {
+		if _, err := junit.Read([][]byte{report}, nil); err != nil { // say which file it is, not which report in turn
+			return nil, fmt.Errorf("read the test report %s: %w", names[i], errors.Unwrap(err))
+		}
+	}
+	return nil, err
 }
 
-// readPatterns reads the files that match patterns, in the syntax of `reports` in the settings. A pattern
-// without a match is an error: a report that was not written must not look like lost tests.
-func readPatterns(patterns []string) ([][]byte, error) {
-	var out [][]byte
+// readPatterns reads the files that match patterns, in the syntax of `reports` in the settings, and returns their names
+// too. A pattern without a match is an error: a report that was not written must not look like lost tests.
+func readPatterns(patterns []string) (out [][]byte, read []string, err error) {
 	for _, pattern := range patterns {
 		names, err := doublestar.FilepathGlob(pattern, doublestar.WithFilesOnly())
 		if err != nil || len(names) == 0 {
-			return nil, fmt.Errorf("no report matches %s; run the tests with a JUnit report first", pattern)
+			return nil, nil, fmt.Errorf("no report matches %s; run the tests with a JUnit report first", pattern)
 		}
 		for _, name := range names {
 			if out, err = appendFile(out, name); err != nil {
-				return nil, fmt.Errorf("read the test report %s: %w", name, err)
+				return nil, nil, fmt.Errorf("read the test report %s: %w", name, err)
 			}
+			read = append(read, name)
 		}
 	}
-	return out, nil
+	return out, read, nil
 }
 
 func appendFile(reports [][]byte, name string) ([][]byte, error) {
