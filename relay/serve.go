@@ -29,11 +29,14 @@ settings can also be in a file; flags override it:
   listen: 0.0.0.0:8443
   tls_cert: /etc/relay/cert.pem   # read again when they change
   tls_key: /etc/relay/key.pem
+  public_url: https://relay.example.com
+  trusted_proxies: [10.0.0.0/8]
   store: sqlite:relay.db
   retention: 30d
   allow_unsigned: [ci]
   recover: [acme/app, acme]
   reviewers: [acme-reviewer]      # their reviews count on the page
+  needs_human: needs-human
   sources:                        # each is an endpoint, /webhooks/<name>
     github:
       kind: github
