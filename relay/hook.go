@@ -133,6 +133,10 @@ func webhook(repo, org, address, secret string, events []string) (recovery.Webho
 		return recovery.Webhook{}, fmt.Errorf("%q is not valid: --repo takes a repository such as acme/app, --org an organization such as acme",
 			cmp.Or(repo, org))
 	}
+	if address == "" {
+		return recovery.Webhook{}, errors.New("the address at which GitHub reaches the relay is not set; give --url, such as " +
+			"https://relay.example.com/webhooks/github, or name the relay's settings with --config")
+	}
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" ||
 		path.Base(path.Dir(parsed.Path)) != "webhooks" {
