@@ -16,7 +16,7 @@ func newConfig() *cobra.Command {
 Write it to ~/.config/touchstone/agent.yaml (on Windows
 %APPDATA%\touchstone\agent.yaml), name your repositories and reviewers, and
 delete the keys that you do not change.`,
-		Example: "  touchstone config >~/.config/touchstone/agent.yaml",
+		Example: "  mkdir -p ~/.config/touchstone\n  touchstone config >~/.config/touchstone/agent.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), config.Example)
 			return err
