@@ -74,11 +74,11 @@ var seeds = []seed{
 	{"a second relay shares the log through a link", "relay/internal/sqlite/lock.go", `		err = claim(l.file)`, `		err = nil`},
 	{
 		"a flipped bit changes an event and verify is content", "relay/internal/sqlite/read.go",
-		`checksum.Valid && r.sum.event(e, headers, content) != checksum.Int64`, `false`,
+		`r.checksum.Valid && sum.event(r.Event, r.headers, r.content) != r.checksum.Int64`, `false`,
 	},
 	{
 		"damage under a running relay is passed over in silence", "relay/internal/sqlite/read.go",
-		`checksum.Valid && r.sum.event(e, headers, content) != checksum.Int64`, `false`,
+		`r.checksum.Valid && sum.event(r.Event, r.headers, r.content) != r.checksum.Int64`, `false`,
 	},
 	{"a follower is sent what signs a webhook", "relay/source/github.go", `name == "User-Agent" ||`,
 		`name == "User-Agent" || name == "X-Hub-Signature-256" ||`},
