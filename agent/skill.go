@@ -24,7 +24,8 @@ findings, how to contradict one, and what to leave to you. It is a file in the
 Agent Skills format below your home directory. It has no effect on the reviews
 of pull requests, which never load skills.`,
 		Example: "  touchstone skill install                  # for every model CLI that is here\n" +
-			"  touchstone skill install --for claude\n  mkdir -p .agents/skills/touchstone\n  touchstone skill print > .agents/skills/touchstone/SKILL.md",
+			"  touchstone skill install --for claude\n  mkdir -p .agents/skills/touchstone\n" +
+			"  touchstone skill print > .agents/skills/touchstone/SKILL.md",
 	}
 	var programs []string
 	var force bool
