@@ -6,7 +6,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,27 +20,22 @@ import (
 const answer = "event: response.completed\ndata: " +
 	"{\"response\":{\"model\":\"model-1\",\"usage\":{\"input_tokens\":100,\"output_tokens\":10}}}\n\n"
 
+var prices = engine.Prices{"model": {Input: 100, Output: 1000}}
+
 // accounted puts a gateway with bounds before a provider that answers every request,
 // but for those that fail is true of; n counts from 1.
 func accounted(t *testing.T, req engine.Request, fail func(n int) bool) (*gateway.Gateway, *usage.Account) {
 	t.Helper()
 	n := 0
-	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	account := usage.Open(req, prices)
+	return openAt(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		if n++; fail(n) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		io.WriteString(w, answer)
-	}))
-	t.Cleanup(upstream.Close)
-	account := usage.Open(req, engine.Prices{"model": {Input: 100, Output: 1000}})
-	g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key}, account)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { g.Close() })
-	return g, account
+	}), account), account
 }
 
 func never(int) bool { return false }
@@ -131,28 +125,14 @@ func TestAnswersWithoutFiguresCost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			asked := 0
-			upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			account := usage.Open(engine.Request{Budget: 0.01}, prices)
+			g := openAt(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if asked++; asked == 1 {
 					respond(w, r)
 				}
-			}))
-			t.Cleanup(upstream.Close)
-			account := usage.Open(engine.Request{Budget: 0.01}, engine.Prices{"model": {Input: 100, Output: 1000}})
-			g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key}, account)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { g.Close() })
+			}), account)
 			g.Begin(func() {})
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/responses", strings.NewReader(question))
-			if err != nil {
-				t.Fatal(err)
-			}
-			request.Header.Set("X-Api-Key", g.Token)
-			response, err := http.DefaultClient.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			response := send(t, http.MethodPost, g.URL+"/responses", question, "X-Api-Key", g.Token)
 			// Until then it is answered; all that there is would take too long where nobody ends it.
 			_, _ = io.ReadFull(response.Body, make([]byte, 64))
 			response.Body.Close()
@@ -172,18 +152,11 @@ func TestAnswersWithoutFiguresCost(t *testing.T) {
 func TestManyAtOnceKeepToTheBounds(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
-	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	g := openAt(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
 		w.Header().Set("Content-Type", "text/event-stream")
 		io.WriteString(w, answer)
-	}))
-	t.Cleanup(upstream.Close)
-	account := usage.Open(engine.Request{Budget: 0.03}, engine.Prices{"model": {Input: 100, Output: 1000}})
-	g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key}, account)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { g.Close() })
+	}), usage.Open(engine.Request{Budget: 0.03}, prices))
 	g.Begin(func() {})
 	var all sync.WaitGroup
 	for range 30 {
@@ -240,15 +213,7 @@ func TestACLIThatDoesNotWaitForTheEnd(t *testing.T) {
 			<-r.Context().Done()
 		})
 		turn := g.Begin(func() {})
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/responses", strings.NewReader(question))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("X-Api-Key", g.Token)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := send(t, http.MethodPost, g.URL+"/responses", question, "X-Api-Key", g.Token)
 		if _, err := io.ReadFull(response.Body, make([]byte, len(said))); err != nil {
 			t.Fatal(err)
 		}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/gateway"
 	"touchstone/agent/engine/usage"
 )
 
@@ -16,8 +14,6 @@ import (
 func TestABarredModelIsNotAskedFor(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
-	defer upstream.Close()
 	var barred error
 	account := usage.Open(engine.Request{Asks: func(model string) error {
 		if model != "model-1" {
@@ -25,11 +21,7 @@ func TestABarredModelIsNotAskedFor(t *testing.T) {
 		}
 		return barred
 	}}, nil)
-	g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key}, account)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
+	g := openAt(t, serve(t, func(http.ResponseWriter, *http.Request) { asked++ }), account)
 	ctx, giveUp := context.WithCancel(t.Context())
 	turn := g.Begin(giveUp)
 	if status, _ := ask(t, g, "X-Api-Key", g.Token); status != http.StatusOK || asked != 1 || turn.Over() != nil {

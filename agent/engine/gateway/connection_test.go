@@ -8,13 +8,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/gateway"
 	"touchstone/agent/engine/usage"
 	"touchstone/worktree/await"
 )
@@ -44,23 +42,10 @@ func TestAConnectionThatTheNetworkDroppedIsGivenUp(t *testing.T) {
 	transport.TLSClientConfig = &tls.Config{RootCAs: roots}
 	t.Cleanup(func() { transport.TLSClientConfig = nil })
 	network, drop := droppable(t, upstream.Listener.Addr().String())
-	g, err := gateway.Open(gateway.Provider{URL: "https://" + network, Key: key}, usage.Open(engine.Request{}, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { g.Close() })
+	g := openAt(t, "https://"+network, usage.Open(engine.Request{}, nil))
 	turn := g.Begin(func() {})
 
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/responses", strings.NewReader(question))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("X-Api-Key", g.Token)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
+	response := send(t, http.MethodPost, g.URL+"/responses", question, "X-Api-Key", g.Token)
 	begun := make([]byte, len("HTTP/2.0\n"))
 	if _, err := io.ReadFull(response.Body, begun); err != nil || string(begun) != "HTTP/2.0\n" {
 		t.Fatalf("the answer begins with %q, %v", begun, err)

@@ -20,12 +20,18 @@ const (
 	question = `{"model":"model-1","input":"question"}`
 )
 
-// open puts a gateway before a provider.
-func open(t testing.TB, provider http.HandlerFunc) *gateway.Gateway {
+// serve runs a provider and returns its URL.
+func serve(t testing.TB, provider http.HandlerFunc) string {
 	t.Helper()
 	upstream := httptest.NewServer(provider)
 	t.Cleanup(upstream.Close)
-	g, err := gateway.Open(gateway.Provider{URL: upstream.URL + "/v1", Key: key}, usage.Open(engine.Request{}, nil))
+	return upstream.URL
+}
+
+// openAt puts a gateway with the account's bounds before the provider at a URL.
+func openAt(t testing.TB, url string, account *usage.Account) *gateway.Gateway {
+	t.Helper()
+	g, err := gateway.Open(gateway.Provider{URL: url, Key: key}, account)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,19 +39,34 @@ func open(t testing.TB, provider http.HandlerFunc) *gateway.Gateway {
 	return g
 }
 
-// ask sends a request as a CLI does, and gives the answer's status and body.
-func ask(t testing.TB, g *gateway.Gateway, header, token string) (int, string) {
+// open puts a gateway without bounds before a provider.
+func open(t testing.TB, provider http.HandlerFunc) *gateway.Gateway {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/responses?a=b", strings.NewReader(question))
+	return openAt(t, serve(t, provider)+"/v1", usage.Open(engine.Request{}, nil))
+}
+
+// send sends a request with some header fields, a name before each value. The end of the test closes the answer.
+func send(t testing.TB, method, url, body string, header ...string) *http.Response {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set(header, token)
+	for pair := range slices.Chunk(header, 2) {
+		request.Header.Set(pair[0], pair[1])
+	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
+	t.Cleanup(func() { response.Body.Close() })
+	return response
+}
+
+// ask sends a request as a CLI does, and gives the answer's status and body.
+func ask(t testing.TB, g *gateway.Gateway, header, token string) (int, string) {
+	t.Helper()
+	response := send(t, http.MethodPost, g.URL+"/responses?a=b", question, header, token)
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		return response.StatusCode, "broken off"
@@ -81,16 +102,7 @@ func TestAKeyThatIsSentBack(t *testing.T) {
 			}
 		})
 		turn := g.Begin(func() {})
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/responses", strings.NewReader(question))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Authorization", "Bearer "+g.Token)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
+		response := send(t, http.MethodPost, g.URL+"/responses", question, "Authorization", "Bearer "+g.Token)
 		body, err := io.ReadAll(response.Body)
 		if err != nil {
 			t.Fatal(err)
@@ -110,12 +122,8 @@ func TestAKeyThatIsSentBack(t *testing.T) {
 // TestAKeyThatCannotBeSent is told at once, and white space around it does no harm.
 func TestAKeyThatCannotBeSent(t *testing.T) {
 	t.Parallel()
-	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
-		r *http.Request) {
-		io.WriteString(w, r.Header.Get("X-Api-Key"))
-	}))
-	t.Cleanup(upstream.Close)
-	g, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: key + "\r\n"}, usage.Open(engine.Request{}, nil))
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Header.Get("X-Api-Key")) })
+	g, err := gateway.Open(gateway.Provider{URL: url, Key: key + "\r\n"}, usage.Open(engine.Request{}, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +133,7 @@ func TestAKeyThatCannotBeSent(t *testing.T) {
 		t.Errorf("the provider saw %q, %d", got, status)
 	}
 	for _, bad := range []string{" \n", "sk-a\nsk-b", "sk-\x00", "sk-ä", "sk a"} {
-		if _, err := gateway.Open(gateway.Provider{URL: upstream.URL, Key: bad}, usage.Open(engine.Request{}, nil)); err == nil ||
+		if _, err := gateway.Open(gateway.Provider{URL: url, Key: bad}, usage.Open(engine.Request{}, nil)); err == nil ||
 			strings.Contains(err.Error(), bad) {
 			t.Errorf("with %q: %v", bad, err)
 		}
@@ -154,16 +162,7 @@ func TestOnlyModelCallsAreForwarded(t *testing.T) {
 		"POST /threads/1/messages", "POST /files/../messages", "GET /v1beta/models/m:generateContent", "POST /v1beta/models/m:embedContent",
 		"POST /v1beta/models/a%2Fm:generateContent", "POST /v1beta/files/m:generateContent", "DELETE /v1beta/models/m:countTokens"} {
 		method, path, _ := strings.Cut(asked, " ")
-		request, err := http.NewRequestWithContext(t.Context(), method, g.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("X-Api-Key", g.Token)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
+		response := send(t, method, g.URL+path, "", "X-Api-Key", g.Token)
 		if response.StatusCode != http.StatusNotFound || reached.Load() {
 			t.Errorf("%s was answered with %d", asked, response.StatusCode)
 		}
@@ -197,17 +196,7 @@ func TestASessionKeepsToItsModels(t *testing.T) {
 		{`{"model":"small"}`, "identity", http.StatusOK},
 	} {
 		overloaded = step.status == http.StatusServiceUnavailable
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/messages", strings.NewReader(step.body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("X-Api-Key", g.Token)
-		request.Header.Set("Content-Encoding", step.coding)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
+		response := send(t, http.MethodPost, g.URL+"/messages", step.body, "X-Api-Key", g.Token, "Content-Encoding", step.coding)
 		if response.StatusCode != step.status {
 			t.Errorf("%.50s is answered with %s; want %d", step.body, response.Status, step.status)
 		}
@@ -251,17 +240,7 @@ func TestASessionKeepsToTheModelOfItsPath(t *testing.T) {
 
 func post(t *testing.T, g *gateway.Gateway, path string) int {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+path, strings.NewReader(`{"model":"ignored"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("X-Goog-Api-Key", g.Token)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	return response.StatusCode
+	return send(t, http.MethodPost, g.URL+path, `{"model":"ignored"}`, "X-Goog-Api-Key", g.Token).StatusCode
 }
 
 func TestProvidersThatAreNone(t *testing.T) {

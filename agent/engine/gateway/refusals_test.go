@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/gateway"
 	"touchstone/agent/engine/usage"
 )
 
@@ -190,17 +188,7 @@ func TestOnlyTheModelsRefusalsCount(t *testing.T) {
 	g := open(t, http.NotFound)
 	turn := g.Begin(func() { t.Error("given up") })
 	for range 5 {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.URL+"/models", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("X-Api-Key", g.Token)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
-		if response.StatusCode != http.StatusNotFound {
+		if response := send(t, http.MethodGet, g.URL+"/models", "", "X-Api-Key", g.Token); response.StatusCode != http.StatusNotFound {
 			t.Errorf("status = %d", response.StatusCode)
 		}
 	}
@@ -243,17 +231,7 @@ func TestBytesAreHeardAtOnce(t *testing.T) {
 		}
 	})
 	g.Begin(func() {})
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/messages", strings.NewReader(question))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("X-Api-Key", g.Token)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	lines := bufio.NewReader(response.Body)
+	lines := bufio.NewReader(send(t, http.MethodPost, g.URL+"/messages", question, "X-Api-Key", g.Token).Body)
 	for range 2 {
 		if line, err := lines.ReadString('\n'); err != nil || line != "data: x\n" {
 			t.Fatalf("%q, %v", line, err)
@@ -271,20 +249,13 @@ func TestARedirectionIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusMovedPermanently, http.StatusPermanentRedirect} {
 		var followed atomic.Int32
-		elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
-		t.Cleanup(elsewhere.Close)
+		elsewhere := serve(t, func(http.ResponseWriter, *http.Request) { followed.Add(1) })
 		account := usage.Open(engine.Request{}, nil)
-		provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, elsewhere.URL+r.URL.Path+"?key="+key, status)
-		}))
-		t.Cleanup(provider.Close)
-		g, err := gateway.Open(gateway.Provider{URL: provider.URL, Key: key}, account)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { g.Close() })
+		g := openAt(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere+r.URL.Path+"?key="+key, status)
+		}), account)
 		turn := g.Begin(func() {})
-		where := elsewhere.URL + "/responses;"
+		where := elsewhere + "/responses;"
 		if got, said := ask(t, g, "X-Api-Key", g.Token); got != http.StatusBadGateway || !strings.Contains(said, where) || followed.Load() > 0 {
 			t.Errorf("%d: the CLI got %d %q and asked elsewhere %d times", status, got, said, followed.Load())
 		}
