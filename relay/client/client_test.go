@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"touchstone/relay/client"
@@ -299,29 +301,57 @@ func TestDeadPeer(t *testing.T) {
 	}
 }
 
+// piped runs a test whose clock stands still while anybody works. Clients get a relay's answers through pipes, one
+// connection after the other.
+func piped(t *testing.T, answers []func(net.Conn), test func(t *testing.T)) {
+	t.Helper()
+	transport := http.DefaultTransport.(*http.Transport)
+	dial := transport.DialContext
+	defer func() { transport.DialContext = dial }()
+	transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+		answer := func(relay net.Conn) {
+			t.Error("one connection more than there are answers")
+			fmt.Fprint(relay, "HTTP/1.1 403 Forbidden\r\n\r\n") // which ends following
+		}
+		if len(answers) > 0 {
+			answer, answers = answers[0], answers[1:]
+		}
+		near, far := net.Pipe()
+		go func() {
+			defer far.Close()
+			if _, err := http.ReadRequest(bufio.NewReader(far)); err != nil {
+				t.Error(err)
+				return
+			}
+			answer(far)
+		}()
+		return near, nil
+	}
+	synctest.Test(t, test)
+}
+
+const begun = "HTTP/1.1 200 OK\r\n\r\n"
+
 // A handler may take its time: only the relay's silence counts, and the timer stops while the handler runs.
 func TestSlowHandlerIsNoDeadPeer(t *testing.T) {
-	const idle = 500 * time.Millisecond
-	url, _ := scripted(t, stream(frame(t, 1)+frame(t, 2)))
-	c := &client.Client{URL: url, IdleTimeout: idle}
-	following, stop := context.WithCancel(t.Context())
-	defer stop()
-	messages := 0
-	err := c.Follow(following, client.Now, func(ctx context.Context, _ event.Message) error {
-		select {
-		case <-ctx.Done():
-			stop()
-			return ctx.Err()
-		case <-time.After(idle * 3 / 2):
+	frames := func(relay net.Conn) { fmt.Fprint(relay, begun, frame(t, 1), frame(t, 2)) }
+	piped(t, []func(net.Conn){frames}, func(t *testing.T) {
+		messages := 0
+		err := (&client.Client{URL: "http://localhost"}).Follow(t.Context(), client.Now, func(ctx context.Context, _ event.Message) error {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Hour):
+			}
+			if messages++; messages == 2 {
+				return errEnough
+			}
+			return nil
+		})
+		if !errors.Is(err, errEnough) {
+			t.Errorf("follow ended with %v, having handled %d messages", err, messages)
 		}
-		if messages++; messages == 2 {
-			return errEnough
-		}
-		return nil
 	})
-	if !errors.Is(err, errEnough) {
-		t.Errorf("follow ended with %v, having handled %d messages", err, messages)
-	}
 }
 
 func TestHandlerErrorEndsFollowing(t *testing.T) {
@@ -398,21 +428,20 @@ func TestFollowRefusesAMistakenConfiguration(t *testing.T) {
 
 // A proxy that leads from http to https does not make the client take the stream behind it for silent.
 func TestStreamBehindARedirect(t *testing.T) {
-	t.Parallel()
-	const idle = time.Second
-	url, asked := scripted(t, func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, r.URL.Path+"?after=oldest", http.StatusMovedPermanently)
-	}, func(w http.ResponseWriter, r *http.Request) {
-		for seq := int64(1); r.Context().Err() == nil; seq++ {
-			fmt.Fprint(w, frame(t, seq))
-			http.NewResponseController(w).Flush()
-			<-time.After(idle / 40)
-		}
-	})
-	collect(t, &client.Client{URL: url, IdleTimeout: idle}, client.Now, 60)
-	if n := len(asked()); n != 2 {
-		t.Errorf("%d requests, want the redirected one and the one that it leads to", n)
+	const idle = time.Minute
+	redirect := func(relay net.Conn) {
+		fmt.Fprint(relay, "HTTP/1.1 301 Moved Permanently\r\nLocation: /events?after=oldest\r\nContent-Length: 0\r\n\r\n")
 	}
+	ticks := func(relay net.Conn) {
+		fmt.Fprint(relay, begun, frame(t, 1))
+		for seq := range int64(3) {
+			<-time.After(idle / 2)
+			fmt.Fprint(relay, frame(t, seq+2))
+		}
+	}
+	piped(t, []func(net.Conn){redirect, ticks}, func(t *testing.T) {
+		collect(t, &client.Client{URL: "http://localhost", IdleTimeout: idle}, client.Now, 4)
+	})
 }
 
 // A proxy that leads from http to https by 301 would make a question of a change, whose answer says nothing of the change.
