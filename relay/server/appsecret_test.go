@@ -3,7 +3,6 @@ package server_test
 import (
 	"crypto/rand"
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -16,14 +15,9 @@ import (
 )
 
 // toSource sends a request about the sources with a token.
-func (r *relay) toSource(t *testing.T, method, token, path, body string) answer {
+func (r *relay) toSource(t *testing.T, token, path, body string) answer {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, r.address+"/api/v1/sources"+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	return send(t, request)
+	return send(t, r.request(t, http.MethodPut, "/api/v1/sources"+path, "Bearer "+token, body))
 }
 
 // An administrator sets an App's secret; webhooks signed with it are accepted beside those of the configured
@@ -55,7 +49,7 @@ func TestAnAppsSecretIsBelievedBesideTheConfigured(t *testing.T) {
 		{admin, path, `{"secret":"` + strings.Repeat("x", 8<<10) + `"}`, http.StatusBadRequest},
 		{admin, path, `nothing`, http.StatusBadRequest},
 	} {
-		if a := r.toSource(t, http.MethodPut, refused.token, refused.path, refused.body); a.status != refused.status || a.Error == "" {
+		if a := r.toSource(t, refused.token, refused.path, refused.body); a.status != refused.status || a.Error == "" {
 			t.Errorf("%+v is answered %+v", refused, a)
 		}
 	}
@@ -65,7 +59,7 @@ func TestAnAppsSecretIsBelievedBesideTheConfigured(t *testing.T) {
 	if got, want := r.sources(t, admin), fmt.Sprintf(listed, false); got != want {
 		t.Errorf("the sources are %s, want %s", got, want)
 	}
-	if a := r.toSource(t, http.MethodPut, admin, path, `{"secret":"`+appSecret+`"}`); a.status != http.StatusNoContent {
+	if a := r.toSource(t, admin, path, `{"secret":"`+appSecret+`"}`); a.status != http.StatusNoContent {
 		t.Fatalf("the secret is answered %+v", a)
 	}
 	signed(appSecret, http.StatusAccepted)
@@ -82,19 +76,6 @@ func TestAnAppsSecretIsBelievedBesideTheConfigured(t *testing.T) {
 // sources requests the sources that an App can send to.
 func (r *relay) sources(t *testing.T, token string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+"/api/v1/sources", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
+	_, text := do(t, http.DefaultClient, http.MethodGet, r.address+"/api/v1/sources", "", http.Header{"Authorization": {"Bearer " + token}})
+	return text
 }

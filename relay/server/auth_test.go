@@ -64,17 +64,10 @@ func revoke(t *testing.T, store token.Store, text string) {
 	}
 }
 
-// ask makes a request with an Authorization header, if one is given.
-func (r *relay) ask(t *testing.T, method, path, authorization string) answer {
+// get sends a GET request with an Authorization header, if one is given.
+func (r *relay) get(t *testing.T, path, authorization string) answer {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, r.address+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if authorization != "" {
-		request.Header.Set("Authorization", authorization)
-	}
-	return send(t, request)
+	return send(t, r.request(t, http.MethodGet, path, authorization, ""))
 }
 
 func TestReadingTakesAToken(t *testing.T) {
@@ -87,12 +80,12 @@ func TestReadingTakesAToken(t *testing.T) {
 		"something else":  "Bearer hunter2",
 		"the token twice": "Bearer " + texts[0] + " " + texts[0],
 	} {
-		if a := r.ask(t, http.MethodGet, "/events", authorization); a.status != http.StatusUnauthorized || strings.Contains(a.Error, texts[0]) {
+		if a := r.get(t, "/events", authorization); a.status != http.StatusUnauthorized || strings.Contains(a.Error, texts[0]) {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
 	for _, path := range []string{"/healthz", "/readyz"} {
-		if a := r.ask(t, http.MethodGet, path, ""); a.status != http.StatusOK {
+		if a := r.get(t, path, ""); a.status != http.StatusOK {
 			t.Errorf("%s without a token: %+v", path, a)
 		}
 	}
@@ -200,7 +193,7 @@ func TestRevokedStreamsEnd(t *testing.T) {
 	if took := time.Since(begin); took > 20*time.Second {
 		t.Errorf("the streams went on for %s", took)
 	}
-	if a := r.ask(t, http.MethodGet, "/events?after=17", "Bearer "+texts[1]); a.status != http.StatusBadRequest {
+	if a := r.get(t, "/events?after=17", "Bearer "+texts[1]); a.status != http.StatusBadRequest {
 		t.Errorf("another token is no longer good either: %+v", a)
 	}
 }
@@ -225,7 +218,7 @@ func TestFailuresAreLimited(t *testing.T) {
 		request := examples.Request(t, r.address, "guess", "push", "a", []byte(`{}`))
 		return send(t, request)
 	}
-	guess := func() answer { return r.ask(t, http.MethodGet, "/events", "Bearer hunter2") }
+	guess := func() answer { return r.get(t, "/events", "Bearer hunter2") }
 	for i := range 10 {
 		try := []func() answer{forged, guess}[i%2]
 		if a := try(); a.status != http.StatusUnauthorized {
@@ -238,7 +231,7 @@ func TestFailuresAreLimited(t *testing.T) {
 		}
 	}
 	r.post(t, "good", `{}`)
-	if a := r.ask(t, http.MethodGet, "/events?after=17", "Bearer "+texts[0]); a.status != http.StatusBadRequest {
+	if a := r.get(t, "/events?after=17", "Bearer "+texts[0]); a.status != http.StatusBadRequest {
 		t.Errorf("a good token from the same address: %+v", a)
 	}
 }
@@ -247,11 +240,7 @@ func TestRecoverIsForOperators(t *testing.T) {
 	r, store, texts := guarded(t, event.Filter{})
 	admin := mint(t, store, "ops", token.Admin, event.Filter{})
 	ask := func(authorization string, headers ...string) int {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.address+"/recover", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Authorization", authorization)
+		request := r.request(t, http.MethodPost, "/recover", authorization, "")
 		for _, header := range headers {
 			name, value, _ := strings.Cut(header, ": ")
 			request.Header.Set(name, value)
@@ -322,10 +311,7 @@ func TestTLS(t *testing.T) {
 	get := func(roots *x509.CertPool) (*http.Response, error) {
 		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}
 		t.Cleanup(transport.CloseIdleConnections)
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/events", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := (&relay{address: address}).request(t, http.MethodGet, "/events", "", "")
 		response, err := (&http.Client{Transport: transport}).Do(request)
 		if err == nil {
 			t.Cleanup(func() { response.Body.Close() })

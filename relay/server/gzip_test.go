@@ -177,16 +177,7 @@ func TestStreamIsCompressedOnlyWhereAccepted(t *testing.T) {
 		"": "", "gzip": "gzip", "br, gzip;q=0.5": "gzip", "*": "gzip", "identity": "",
 		"gzip;q=0": "", "gzip;q=x": "", "*;q=0, GZIP ; Q=1": "gzip", "*, gzip;q=0": "",
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodHead, r.address+"/events", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Accept-Encoding", accept)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
+		response, _ := do(t, http.DefaultClient, http.MethodHead, r.address+"/events", "", http.Header{"Accept-Encoding": {accept}})
 		if got := response.Header.Get("Content-Encoding"); got != want || response.Header.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("Accept-Encoding %q: encoded as %q, want %q; header %v", accept, got, want, response.Header)
 		}

@@ -74,15 +74,8 @@ func TestACodeGivesATokenThatWorksAtOnceAndOnlyOnce(t *testing.T) {
 	if status != http.StatusOK || !reflect.DeepEqual(answer, want) {
 		t.Errorf("answered %d, %v", status, answer)
 	}
-	request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+"/control", nil)
-	request.Header.Set("Authorization", "Bearer "+text)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		t.Errorf("the token is answered %s", response.Status)
+	if a := r.get(t, "/control", "Bearer "+text); a.status != http.StatusOK {
+		t.Errorf("the token is answered %d", a.status)
 	}
 	if status, answer := join(`{"code":"` + code + `"}`); status != http.StatusGone ||
 		!strings.Contains(answer["error"].(string), "works only once") {

@@ -227,18 +227,10 @@ func TestPageWithoutTokensAnswersUnderLocalNamesAlone(t *testing.T) {
 		t.Errorf("the empty board: %s\n%s", response.Status, text)
 	}
 	for _, path := range []string{"/", "/api/v1/pulls", "/log"} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := r.request(t, http.MethodGet, path, "", "")
 		request.Host = "rebound.test"
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
-		if response.StatusCode != http.StatusForbidden {
-			t.Errorf("%s under another name: %s", path, response.Status)
+		if a := send(t, request); a.status != http.StatusForbidden {
+			t.Errorf("%s under another name: %d", path, a.status)
 		}
 	}
 }

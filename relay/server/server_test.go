@@ -110,6 +110,19 @@ type answer struct {
 	Error      string `json:"error"`
 }
 
+// request makes a request of the relay, with an Authorization header if one is given.
+func (r *relay) request(tb testing.TB, method, path, authorization, body string) *http.Request {
+	tb.Helper()
+	request, err := http.NewRequestWithContext(tb.Context(), method, r.address+path, strings.NewReader(body))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if authorization != "" {
+		request.Header.Set("Authorization", authorization)
+	}
+	return request
+}
+
 func send(tb testing.TB, request *http.Request) answer {
 	tb.Helper()
 	response, err := http.DefaultClient.Do(request)
@@ -330,13 +343,7 @@ func (s *brokenStore) Bounds(ctx context.Context) (hub.Bounds, error) {
 func TestStoreDown(t *testing.T) {
 	store := &brokenStore{Store: openStore(t, filepath.Join(t.TempDir(), "relay.db"))}
 	r := start(t, server.Config{Store: store})
-	get := func(path string) int {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return send(t, request).status
-	}
+	get := func(path string) int { return r.get(t, path, "").status }
 	store.broken.Store(true)
 	a := send(t, examples.Request(t, r.address, secret, "push", "a", []byte(`{}`)))
 	if a.status != http.StatusServiceUnavailable || a.retryAfter == "" {

@@ -41,14 +41,11 @@ func administered(t *testing.T, config server.Config, scopes ...event.Filter) (r
 // change sends a patch of the settings, with a token if one is given.
 func (r *relay) change(t *testing.T, token, patch string) (answer, event.Settings) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, r.address+"/control", strings.NewReader(patch))
-	if err != nil {
-		t.Fatal(err)
-	}
+	authorization := ""
 	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
+		authorization = "Bearer " + token
 	}
-	a := send(t, request)
+	a := send(t, r.request(t, http.MethodPatch, "/control", authorization, patch))
 	if a.status != http.StatusOK {
 		return a, event.Settings{}
 	}
@@ -58,18 +55,9 @@ func (r *relay) change(t *testing.T, token, patch string) (answer, event.Setting
 // settings requests the settings in force.
 func (r *relay) settings(t *testing.T, token string) event.Settings {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+"/control", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
+	response, text := do(t, http.DefaultClient, http.MethodGet, r.address+"/control", "", http.Header{"Authorization": {"Bearer " + token}})
 	var settings event.Settings
-	if err := json.NewDecoder(response.Body).Decode(&settings); err != nil || response.StatusCode != http.StatusOK {
+	if err := json.Unmarshal([]byte(text), &settings); err != nil || response.StatusCode != http.StatusOK {
 		t.Fatalf("the settings were answered %s: %v", response.Status, err)
 	}
 	return settings

@@ -140,10 +140,7 @@ func TestStreamRefused(t *testing.T) {
 		"broken glob":                {"repo=%5B", "", "", http.StatusBadRequest},
 		"name of a web page":         {"", "", "evil.example:80", http.StatusForbidden},
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.address+"/events?"+test.query, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := r.request(t, http.MethodGet, "/events?"+test.query, "", "")
 		if test.lastEventID != "" {
 			request.Header.Set("Last-Event-ID", test.lastEventID)
 		}
