@@ -44,10 +44,10 @@ func (g GitHub) Install(ctx context.Context, hook Webhook) (created bool, err er
 		return false, err
 	}
 	wanted := &github.Hook{
-		Name: github.String("web"), Active: github.Bool(true), Events: hook.Events,
+		Name: new("web"), Active: new(true), Events: hook.Events,
 		Config: &github.HookConfig{
 			URL: &hook.URL, Secret: &hook.Secret,
-			ContentType: github.String("json"), InsecureSSL: github.String("0"),
+			ContentType: new("json"), InsecureSSL: new("0"),
 		},
 	}
 	for _, h := range all {

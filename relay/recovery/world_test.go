@@ -97,7 +97,7 @@ func newWorld(t *testing.T, target, contentType string) *world {
 		t.Fatal(err)
 	}
 	pull, _, err := w.github.PullRequests.Create(ctx, "acme", "app", &github.NewPullRequest{
-		Title: github.String("Change a"), Head: github.String("feature"), Base: github.String("main"),
+		Title: new("Change a"), Head: new("feature"), Base: new("main"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func newWorld(t *testing.T, target, contentType string) *world {
 // install directs the target's hook to the relay. An App has a hook from the start.
 func (w *world) install(target, contentType string) {
 	w.t.Helper()
-	config := &github.HookConfig{URL: github.String(hookURL), ContentType: &contentType, Secret: github.String(secret)}
+	config := &github.HookConfig{URL: new(hookURL), ContentType: &contentType, Secret: new(secret)}
 	w.hooks = w.github
 	switch {
 	case target == "app:7":
@@ -126,7 +126,7 @@ func (w *world) install(target, contentType string) {
 		w.path = "orgs/" + target + "/hooks"
 	}
 	var hook github.Hook
-	w.ask(http.MethodPost, w.path, &github.Hook{Name: github.String("web"), Events: []string{"*"}, Config: config}, &hook)
+	w.ask(http.MethodPost, w.path, &github.Hook{Name: new("web"), Events: []string{"*"}, Config: config}, &hook)
 	w.path += fmt.Sprintf("/%d", hook.GetID())
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -80,9 +81,7 @@ func do(t *testing.T, client *http.Client, method, address, body string, header 
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, values := range header {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, header)
 	response, err := client.Do(request)
 	if err != nil {
 		t.Fatal(err)

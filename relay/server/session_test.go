@@ -82,7 +82,7 @@ func TestLinkWorksOnce(t *testing.T) {
 			t.Errorf("after a restart the link gives %q, %v", got, err)
 		}
 		again := []string{code, code + "\n", code[:9] + "\r\n" + code[9:]}
-		for _, last := range strings.Split("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", "") {
+		for last := range strings.SplitSeq("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", "") {
 			again = append(again, code[:len(code)-1]+last)
 		}
 		for _, code := range again {

@@ -40,7 +40,7 @@ func TestSilentStrangersKeepNoWebhookOut(t *testing.T) {
 				defer conn.Close()
 				_, _ = io.WriteString(conn, opening) // the relay may have closed it
 			}
-			body := []byte(fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", 20_000)))
+			body := fmt.Appendf(nil, `{"text":%q}`, strings.Repeat("x", 20_000))
 			sender := &http.Client{Transport: &http.Transport{}, Timeout: 30 * time.Second}
 			defer sender.CloseIdleConnections()
 			response, err := sender.Do(examples.Request(t, r.address, secret, "push", "wanted", body))

@@ -70,7 +70,7 @@ func TestStoryFollowsTheRounds(t *testing.T) {
 			t.Errorf("the story lacks %q:\n%s", want, out)
 		}
 	}
-	for _, line := range strings.Split(out, "\n") {
+	for line := range strings.SplitSeq(out, "\n") {
 		if strings.Contains(line, "✗ failure") && !strings.Contains(line, "    1  1111111") {
 			t.Errorf("the check of the first head is not told of it: %q", line)
 		}

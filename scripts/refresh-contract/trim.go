@@ -27,14 +27,14 @@ func trimOpenAPI(src []byte) ([]byte, error) {
 	}
 	all := doc["paths"].(object)
 	paths := object{}
-	for _, line := range strings.Split(strings.TrimSpace(kept), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(kept), "\n") {
 		path, methods, _ := strings.Cut(line, " ")
 		item, ok := all[path].(object)
 		if !ok {
 			return nil, fmt.Errorf("GitHub no longer describes %s", path)
 		}
 		trimmed := object{}
-		for _, method := range strings.Fields(methods) {
+		for method := range strings.FieldsSeq(methods) {
 			if item[method] == nil {
 				return nil, fmt.Errorf("GitHub no longer describes %s %s", method, path)
 			}
@@ -64,7 +64,7 @@ func trimWebhooks(src []byte) ([]byte, error) {
 	components := strip(doc["components"], false).(object)
 	schemas := components["schemas"].(object)
 	roots := object{}
-	for _, name := range strings.Fields(keptWebhooks) {
+	for name := range strings.FieldsSeq(keptWebhooks) {
 		if schemas["webhook-"+name] == nil {
 			return nil, fmt.Errorf("GitHub no longer describes the webhook %s", name)
 		}

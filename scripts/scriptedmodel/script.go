@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -157,10 +158,8 @@ func checkFault(role, fault string) (string, error) {
 		}
 		return fault, nil
 	}
-	for _, known := range faults[role] {
-		if fault == known {
-			return fault, nil
-		}
+	if slices.Contains(faults[role], fault) {
+		return fault, nil
 	}
 	return "", fmt.Errorf("unknown fault %q for a %s", fault, role)
 }

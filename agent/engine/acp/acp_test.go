@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,9 +63,7 @@ func write(path string) call {
 // permit asks for a permission in words that an agent has for it.
 func permit(kind, title string, more map[string]any) call {
 	tool := map[string]any{"toolCallId": "t", "kind": kind, "title": title}
-	for name, value := range more {
-		tool[name] = value
-	}
+	maps.Copy(tool, more)
 	return call{Method: "session/request_permission", Params: map[string]any{"sessionId": "s1", "toolCall": tool, "options": []any{
 		map[string]any{"optionId": "always", "name": "Always", "kind": "allow_always"},
 		map[string]any{"optionId": "yes", "name": "Yes", "kind": "allow_once"},

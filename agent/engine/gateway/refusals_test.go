@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -74,9 +75,7 @@ func TestARefusalHasAClassAndAWait(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			g := open(t, func(w http.ResponseWriter, _ *http.Request) {
-				for name, values := range test.header {
-					w.Header()[name] = values
-				}
+				maps.Copy(w.Header(), test.header)
 				w.WriteHeader(test.status)
 				io.WriteString(w, test.body)
 			})

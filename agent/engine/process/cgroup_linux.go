@@ -69,7 +69,7 @@ func moveDown(dir string) error {
 		if err != nil || len(text) == 0 {
 			return err
 		}
-		for _, pid := range strings.Fields(string(text)) {
+		for pid := range strings.FieldsSeq(string(text)) {
 			if err := set(leaf+"/cgroup.procs", pid); err != nil && !errors.Is(err, unix.ESRCH) {
 				return err
 			}

@@ -324,7 +324,7 @@ func listed(parts ...string) []int {
 	var pids []int
 	for _, part := range parts {
 		list, _ := os.ReadFile(part) // a thread that has just ended has none
-		for _, field := range strings.Fields(string(list)) {
+		for field := range strings.FieldsSeq(string(list)) {
 			if pid, err := strconv.Atoi(field); err == nil {
 				pids = append(pids, pid)
 			}

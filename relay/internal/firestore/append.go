@@ -97,9 +97,7 @@ func (a *appender) run(ctx context.Context) ([]hub.Appended, error) {
 				if !s.knows(b) {
 					return
 				}
-				for k, seq := range b.keys() {
-					a.stored[k] = seq
-				}
+				maps.Insert(a.stored, b.keys())
 			})
 		}
 		if won || err != nil {
