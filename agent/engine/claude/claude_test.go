@@ -58,8 +58,8 @@ func play(dir string) {
 func player(t testing.TB, stdout, stderr string) *claude.Engine {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "stdout"), stdout)
-	write(t, filepath.Join(dir, "stderr"), stderr)
+	enginetest.Write(t, filepath.Join(dir, "stdout"), stdout)
+	enginetest.Write(t, filepath.Join(dir, "stderr"), stderr)
 	return &claude.Engine{
 		Command: []string{os.Args[0], replay, dir},
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_API_KEY=" + testKey},
@@ -228,7 +228,7 @@ func TestSubscriptionLogin(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			path := filepath.Join(home, ".claude", ".credentials.json")
-			write(t, path, test.file)
+			enginetest.Write(t, path, test.file)
 			e := player(t, completed, "")
 			e.Environ = []string{"HOME=" + home, "USERPROFILE=" + home}
 			_, err := enginetest.Run(context.Background(), e, reviewer(t.TempDir()), prompt)

@@ -48,7 +48,7 @@ func TestRealCommandsKeepToTheBudget(t *testing.T) {
 		return enginetest.Turn{Text: []string{"An answer to somebody."}}
 	})
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "ask.sh"), `for n in 1 2 3 4 5 6 7 8 9 10; do
+	enginetest.Write(t, filepath.Join(dir, "ask.sh"), `for n in 1 2 3 4 5 6 7 8 9 10; do
 	curl -s --noproxy '*' "$ANTHROPIC_BASE_URL/v1/messages" -H "x-api-key: ${ANTHROPIC_API_KEY:-$ANTHROPIC_AUTH_TOKEN}" -H "authorization: Bearer ${ANTHROPIC_AUTH_TOKEN:-$ANTHROPIC_API_KEY}" \
 		-d '{"model":"'$1'","stream":true,"messages":[{"role":"user","content":"'$n$(head -c 40000 /dev/zero | tr '\0' x)'"}]}'
 done

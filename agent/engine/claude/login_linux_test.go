@@ -17,7 +17,7 @@ func TestRealLoginIsOutOfReach(t *testing.T) {
 	for name, direct := range map[string]bool{"CLAUDE_CODE_OAUTH_TOKEN": false, "ANTHROPIC_API_KEY": true, "ANTHROPIC_AUTH_TOKEN": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			enginetest.WantLoginOutOfReach(t, secret, engine.Request{Dir: worktree(t, map[string]string{"a.go": "package acme\n"})},
+			enginetest.WantLoginOutOfReach(t, secret, engine.Request{Dir: enginetest.Worktree(t, map[string]string{"a.go": "package acme\n"})},
 				func(command string) enginetest.Turn {
 					return enginetest.Turn{Tool: "Bash", Input: map[string]any{"command": command, "description": "d"}}
 				},

@@ -23,7 +23,7 @@ func TestRealAsksOneModel(t *testing.T) {
 		calls("Task", map[string]any{"description": "d", "prompt": "Do it.", "subagent_type": "general-purpose"}),
 		enginetest.Turn{Fault: enginetest.TooLong},
 	)
-	req := engine.Request{Role: engine.Author, Dir: worktree(t, map[string]string{"a.go": "package a\n"}), Timeout: await.Patience,
+	req := engine.Request{Role: engine.Author, Dir: enginetest.Worktree(t, map[string]string{"a.go": "package a\n"}), Timeout: await.Patience,
 		IdleTimeout: await.Patience, Allow: []string{"go *"}}
 	_, err := enginetest.Run(t.Context(), realEngine(t, p), req, prompt)
 	wantClass(t, err, engine.ContextOverflow)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -110,45 +109,9 @@ func TestRealReviewerGetsTheWholeAnswer(t *testing.T) {
 	}
 }
 
-// worktree makes a repository with one commit and a linked worktree of it.
-func worktree(t *testing.T, files map[string]string) string {
-	t.Helper()
-	repository := t.TempDir()
-	for name, content := range files {
-		write(t, filepath.Join(repository, name), content)
-	}
-	dir := filepath.Join(t.TempDir(), "worktree")
-	git(t, repository, "init", "--quiet")
-	git(t, repository, "add", ".")
-	git(t, repository, "-c", "user.name=octocat", "-c", "user.email=octocat@example.com", "commit", "--quiet", "-m", "HOSTILE-COMMIT-MESSAGE")
-	git(t, repository, "worktree", "add", "--quiet", "-b", "topic", dir)
-	return dir
-}
-
-func git(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return string(out)
-}
-
-func write(t testing.TB, path, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestRealAuthorEditsAWorktree(t *testing.T) {
 	t.Parallel()
-	dir := worktree(t, map[string]string{"go.mod": "module acme\n", "a.go": "package acme\n\nconst answer = 41\n",
+	dir := enginetest.Worktree(t, map[string]string{"go.mod": "module acme\n", "a.go": "package acme\n\nconst answer = 41\n",
 		"a_test.go": "package acme\n"})
 	file := filepath.Join(dir, "a.go")
 	p := enginetest.NewProvider(t,
@@ -170,10 +133,10 @@ func TestRealAuthorEditsAWorktree(t *testing.T) {
 	if result.Text != "Raised the answer." {
 		t.Errorf("text = %q", result.Text)
 	}
-	if status := git(t, dir, "status", "--porcelain"); status != " M a.go\n" {
+	if status := enginetest.Git(t, dir, "status", "--porcelain"); status != " M a.go\n" {
 		t.Errorf("status after the session = %q; want the one edited file", status)
 	}
-	if diff := git(t, dir, "diff"); !strings.Contains(diff, "+const answer = 42") {
+	if diff := enginetest.Git(t, dir, "diff"); !strings.Contains(diff, "+const answer = 42") {
 		t.Errorf("diff = %s", diff)
 	}
 	if _, err := os.Stat(filepath.Join(filepath.Dir(dir), "outside")); err == nil {
@@ -185,10 +148,10 @@ func TestRealAuthorEditsAWorktree(t *testing.T) {
 // No other command that changes files runs, neither alone nor behind one that is listed.
 func TestRealAuthorRunsWhatIsListed(t *testing.T) {
 	t.Parallel()
-	dir := worktree(t, map[string]string{"go.mod": "module acme\n", "a.go": "package acme\n", "b.go": "package acme\n",
+	dir := enginetest.Worktree(t, map[string]string{"go.mod": "module acme\n", "a.go": "package acme\n", "b.go": "package acme\n",
 		"c.go": "package acme\n"})
 	outside := filepath.Join(filepath.Dir(dir), "outside")
-	write(t, outside, "kept")
+	enginetest.Write(t, outside, "kept")
 	var turns []enginetest.Turn
 	for _, command := range []string{
 		"go version", "touch out1", "go version; touch out2", "go version && mkdir out3", "go version\ntouch out4", "cp a.go out5.go",
@@ -209,7 +172,7 @@ func TestRealAuthorRunsWhatIsListed(t *testing.T) {
 	if !strings.Contains(sent(p), "go version go") {
 		t.Error("the listed command did not run")
 	}
-	if status := git(t, dir, "status", "--porcelain",
+	if status := enginetest.Git(t, dir, "status", "--porcelain",
 		"--untracked-files=all"); status != " D b.go\n?? .github/workflows/ci.yml\n?? new.go\n?? sub/new.go\n" {
 		t.Errorf("status after the session = %q; want one file gone and three new ones", status)
 	}
@@ -221,11 +184,11 @@ func TestRealAuthorRunsWhatIsListed(t *testing.T) {
 // TestRealReviewerOnlyReads has a reviewer try everything but what it is for.
 func TestRealReviewerOnlyReads(t *testing.T) {
 	t.Parallel()
-	dir := worktree(t, map[string]string{"a.go": "package acme\n"})
+	dir := enginetest.Worktree(t, map[string]string{"a.go": "package acme\n"})
 	file := filepath.Join(dir, "a.go")
 	outside, extra := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(outside, "secret"), "SECRET-OUTSIDE")
-	write(t, filepath.Join(extra, "notes"), "CONTEXT-TO-READ")
+	enginetest.Write(t, filepath.Join(outside, "secret"), "SECRET-OUTSIDE")
+	enginetest.Write(t, filepath.Join(extra, "notes"), "CONTEXT-TO-READ")
 	p := enginetest.NewProvider(t,
 		enginetest.Turn{Tool: "Read", Input: map[string]any{"file_path": filepath.Join(extra, "notes")}},
 		enginetest.Turn{Tool: "Read", Input: map[string]any{"file_path": file}},
@@ -241,7 +204,7 @@ func TestRealReviewerOnlyReads(t *testing.T) {
 	if _, err := enginetest.Run(context.Background(), realEngine(t, p), req, prompt); err != nil {
 		t.Fatal(err)
 	}
-	if status := git(t, dir, "status", "--porcelain"); status != "" {
+	if status := enginetest.Git(t, dir, "status", "--porcelain"); status != "" {
 		t.Errorf("status after the session = %q", status)
 	}
 	conversation := sent(p)
@@ -256,7 +219,7 @@ func TestRealReviewerOnlyReads(t *testing.T) {
 func TestRealLogins(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	write(t, filepath.Join(home, ".claude", ".credentials.json"),
+	enginetest.Write(t, filepath.Join(home, ".claude", ".credentials.json"),
 		fmt.Sprintf(`{"claudeAiOauth":{"accessToken":"sk-ant-oat01-stored","refreshToken":"x","expiresAt":%d}}`,
 			time.Now().Add(time.Hour).UnixMilli()))
 	for _, test := range []struct {

@@ -60,9 +60,9 @@ func scripted(t testing.TB, reviewerFaults, authorFaults string) (*claude.Engine
 	t.Helper()
 	program := scriptedModel(t)
 	file := filepath.Join(t.TempDir(), "script.json")
-	write(t, file, strings.NewReplacer("REVIEWER", reviewerFaults, "AUTHOR", authorFaults).Replace(script))
+	enginetest.Write(t, file, strings.NewReplacer("REVIEWER", reviewerFaults, "AUTHOR", authorFaults).Replace(script))
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "store", "store.go"), "package store\n\nfunc f() {\n\tquery := \"SELECT \" +\n\tname\n}\n")
+	enginetest.Write(t, filepath.Join(dir, "store", "store.go"), "package store\n\nfunc f() {\n\tquery := \"SELECT \" +\n\tname\n}\n")
 	return &claude.Engine{Command: []string{program, "--script", file}, TempDir: t.TempDir()}, dir
 }
 
@@ -84,12 +84,12 @@ func TestScriptedProbe(t *testing.T) {
 		t.Errorf("without a login it says %s", failure.Message)
 	}
 	login := filepath.Join(home, ".claude", ".credentials.json")
-	write(t, login, `{"claudeAiOauth":{"accessToken":"x","expiresAt":9999999999999}}`)
+	enginetest.Write(t, login, `{"claudeAiOauth":{"accessToken":"x","expiresAt":9999999999999}}`)
 	version, err := e.Probe(context.Background())
 	if err != nil || version.Number != "2.1.329" || !filepath.IsAbs(version.Path) {
 		t.Errorf("version = %+v, %v", version, err)
 	}
-	write(t, login, `{"claudeAiOauth":{"accessToken":"x","expiresAt":1}}`)
+	enginetest.Write(t, login, `{"claudeAiOauth":{"accessToken":"x","expiresAt":1}}`)
 	_, err = e.Probe(context.Background())
 	wantClass(t, err, engine.Auth)
 }

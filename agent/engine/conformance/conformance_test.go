@@ -269,7 +269,7 @@ func testEdit(t *testing.T, s subject) {
 	if result := b.run(t, b.author("go vet *")); result.Text != "Raised the answer." {
 		t.Errorf("text = %q", result.Text)
 	}
-	if status := git(t, b.dir, "status", "--porcelain"); status != " M a.go\n" {
+	if status := enginetest.Git(t, b.dir, "status", "--porcelain"); status != " M a.go\n" {
 		t.Errorf("status after the session = %q; want the one edited file", status)
 	}
 	if content, err := os.ReadFile(file); err != nil || !strings.Contains(string(content), "answer = 42") {
@@ -298,8 +298,8 @@ func testRuns(t *testing.T, s subject) {
 		}
 		return enginetest.Turn{Text: []string{"It runs."}}
 	}))
-	write(t, filepath.Join(b.dir, "go.mod"), "module acme.example/answer\n")
-	write(t, filepath.Join(b.dir, "a.go"), "package main\n\nfunc main() { println(\"the answer is\", 40+2) }\n")
+	enginetest.Write(t, filepath.Join(b.dir, "go.mod"), "module acme.example/answer\n")
+	enginetest.Write(t, filepath.Join(b.dir, "a.go"), "package main\n\nfunc main() { println(\"the answer is\", 40+2) }\n")
 	b.run(t, b.author("go -C *"))
 	if !strings.Contains(b.sent(), "the answer is 42") {
 		t.Errorf("the program did not run: %s", b.sent()[max(0, len(b.sent())-2000):])

@@ -87,11 +87,11 @@ func hostileCheckout(t *testing.T, dir string) (canaries string) {
 		"--help":               "HOSTILE-NAME",
 		"-rf":                  "HOSTILE-NAME",
 	} {
-		write(t, filepath.Join(dir, name), content)
+		enginetest.Write(t, filepath.Join(dir, name), content)
 	}
-	hooks := filepath.Join(strings.TrimSpace(git(t, dir, "rev-parse", "--git-common-dir")), "hooks")
+	hooks := filepath.Join(strings.TrimSpace(enginetest.Git(t, dir, "rev-parse", "--git-common-dir")), "hooks")
 	for _, hook := range []string{"post-checkout", "pre-commit", "post-index-change", "fsmonitor-watchman"} {
-		write(t, filepath.Join(hooks, hook), "#!/bin/sh\n"+run("git-"+hook)+"\n")
+		enginetest.Write(t, filepath.Join(hooks, hook), "#!/bin/sh\n"+run("git-"+hook)+"\n")
 	}
 	return canaries
 }
@@ -104,8 +104,8 @@ func testHostile(t *testing.T, s subject) {
 	b.program.Confine = false
 	canaries := hostileCheckout(t, b.dir)
 	home, extra := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(extra, "notes"), "CONTEXT-TO-READ")
-	write(t, filepath.Join(home, ".ssh", "id_ed25519"), "SECRET-KEY")
+	enginetest.Write(t, filepath.Join(extra, "notes"), "CONTEXT-TO-READ")
+	enginetest.Write(t, filepath.Join(home, ".ssh", "id_ed25519"), "SECRET-KEY")
 	if err := os.Symlink(filepath.Join(home, ".ssh", "id_ed25519"), filepath.Join(b.dir, "innocent.txt")); err != nil {
 		t.Fatal(err)
 	}
@@ -176,8 +176,8 @@ func testHostile(t *testing.T, s subject) {
 func testReviewerOnlyReads(t *testing.T, s subject) {
 	b := newBench(t, s, nil)
 	outside, extra := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(outside, "secret"), "SECRET-OUTSIDE")
-	write(t, filepath.Join(extra, "notes"), "CONTEXT-TO-READ")
+	enginetest.Write(t, filepath.Join(outside, "secret"), "SECRET-OUTSIDE")
+	enginetest.Write(t, filepath.Join(extra, "notes"), "CONTEXT-TO-READ")
 	if err := os.Symlink(outside, filepath.Join(b.dir, "link")); err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func testReviewerOnlyReads(t *testing.T, s subject) {
 	req := b.reviewer()
 	req.ReadDirs = []string{extra}
 	b.run(t, req)
-	if status := git(t, b.dir, "status", "--porcelain"); status != "?? link\n" {
+	if status := enginetest.Git(t, b.dir, "status", "--porcelain"); status != "?? link\n" {
 		t.Errorf("status after the session = %q", status)
 	}
 	if list, err := os.ReadDir(extra); err != nil || len(list) != 1 {
@@ -221,9 +221,10 @@ func testConfined(t *testing.T, s subject) {
 	}
 	b := newBench(t, s, nil)
 	home, outside := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(home, ".ssh", "id_ed25519"), "SECRET-KEY")
+	enginetest.Write(t, filepath.Join(home, ".ssh", "id_ed25519"), "SECRET-KEY")
 	program := filepath.Join(b.dir, "spread")
-	write(t, program, "#!/bin/sh\ncd "+b.dir+"; echo inside > made; echo outside > "+outside+"/canary; echo outside > "+home+"/.bashrc; cat "+
+	enginetest.Write(t, program, "#!/bin/sh\n"+
+		"cd "+b.dir+"; echo inside > made; echo outside > "+outside+"/canary; echo outside > "+home+"/.bashrc; cat "+
 		home+"/.ssh/id_ed25519; echo TRIED\n")
 	play(t, b, s.shell(program), enginetest.Turn{Text: []string{"Done."}})
 	b.program.Environ = append(b.program.Environ, "HOME="+home)

@@ -116,7 +116,8 @@ func outlast(t *testing.T, b *bench) (program, pid string) {
 	t.Helper()
 	onUnix(t)
 	program, pid = filepath.Join(b.dir, "outlast"), filepath.Join(b.dir, "pid")
-	write(t, program, "#!/bin/sh\ntrap '' TERM HUP INT\necho $$ > "+pid+".tmp && mv "+pid+".tmp "+pid+"\nwhile :; do sleep 60 || :; done\n")
+	enginetest.Write(t, program, "#!/bin/sh\ntrap '' TERM HUP INT\n"+
+		"echo $$ > "+pid+".tmp && mv "+pid+".tmp "+pid+"\nwhile :; do sleep 60 || :; done\n")
 	return program, pid
 }
 
@@ -193,7 +194,7 @@ func testQuietDirect(t *testing.T, s subject) {
 func quietTool(t *testing.T, b *bench) {
 	onUnix(t)
 	s, program, released := b.subject, filepath.Join(b.dir, "quiet"), filepath.Join(b.dir, "released")
-	write(t, program, "#!/bin/sh\nsleep "+strconv.Itoa(int(2*s.idle/time.Second))+"; touch "+released+"\n")
+	enginetest.Write(t, program, "#!/bin/sh\nsleep "+strconv.Itoa(int(2*s.idle/time.Second))+"; touch "+released+"\n")
 	b.provide(t, enginetest.NewThinker(t, func(n int, call enginetest.Call) enginetest.Turn {
 		running := stillRuns.FindSubmatch(call.Body)
 		switch {

@@ -23,7 +23,7 @@ func testCacheAcrossSessions(t *testing.T, s subject) {
 		t.Fatal(err)
 	}
 	shared := func(prompt string) float64 {
-		b.dir = worktree(t)
+		b.dir = enginetest.Worktree(t, answerFiles)
 		req := b.reviewer()
 		req.ReadDirs = []string{t.TempDir()}
 		req.Instructions = guidelines.ReviewerInstructions() + rules.RenderAll()

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +122,9 @@ var subjects = []subject{
 	},
 }
 
+// answerFiles are the files in the worktree of each session.
+var answerFiles = map[string]string{"a.go": "package acme\n\nconst answer = 41\n"}
+
 // bench is one case's engine, its provider and the directory that its sessions
 // work in.
 type bench struct {
@@ -138,7 +139,7 @@ type bench struct {
 // the CLI's own path stand in for how it misbehaves.
 func newBench(t *testing.T, s subject, wrapper []string, turns ...enginetest.Turn) *bench {
 	t.Helper()
-	b := &bench{subject: s, provider: enginetest.NewProvider(t, turns...), dir: worktree(t)}
+	b := &bench{subject: s, provider: enginetest.NewProvider(t, turns...), dir: enginetest.Worktree(t, answerFiles)}
 	b.program = session.Program{
 		Command: append(append(wrapper, enginetest.CLI(t, cmp.Or(s.cli, s.name))), s.args...),
 		Environ: append(append(s.environ(b.provider.URL), "PATH="+os.Getenv("PATH")), secrets...),
@@ -209,38 +210,4 @@ func (b *bench) sent() string {
 		all.Write(call.Body)
 	}
 	return all.String()
-}
-
-// worktree makes a repository with one commit and a linked worktree of it.
-func worktree(t *testing.T) string {
-	t.Helper()
-	repository := t.TempDir()
-	write(t, filepath.Join(repository, "a.go"), "package acme\n\nconst answer = 41\n")
-	dir := filepath.Join(t.TempDir(), "worktree")
-	git(t, repository, "init", "--quiet")
-	git(t, repository, "add", ".")
-	git(t, repository, "-c", "user.name=octocat", "-c", "user.email=octocat@example.com", "commit", "--quiet", "-m", "HOSTILE-COMMIT-MESSAGE")
-	git(t, repository, "worktree", "add", "--quiet", "-b", "topic", dir)
-	return dir
-}
-
-func git(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return string(out)
-}
-
-func write(t *testing.T, path, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
-		t.Fatal(err)
-	}
 }
