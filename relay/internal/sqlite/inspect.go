@@ -10,25 +10,12 @@ const maxFindings = 20
 
 // Inspect implements hub.Store. It has SQLite compare its pages and indexes with each other.
 func (s *Store) Inspect(ctx context.Context, tell func(problem string)) (unchecked int64, err error) {
-	rows, err := s.reader.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", maxFindings))
-	if isDamage(err) {
-		tell("the file is damaged: " + err.Error())
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("inspect the file: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var finding string
-		if err := rows.Scan(&finding); err != nil {
-			return 0, fmt.Errorf("inspect the file: %w", err)
-		}
+	findings, err := texts(s.reader.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", maxFindings)))
+	for _, finding := range findings {
 		if finding != "ok" {
 			tell("the file is damaged: " + finding)
 		}
 	}
-	err = rows.Err()
 	if err == nil {
 		err = s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM events WHERE checksum IS NULL").Scan(&unchecked)
 	}

@@ -14,24 +14,32 @@ func (s *Store) Stored(ctx context.Context, source string, deliveries []string) 
 	if err != nil {
 		return nil, fmt.Errorf("look up deliveries: %w", err)
 	}
-	rows, err := s.reader.QueryContext(ctx, `SELECT delivery FROM events
-		WHERE source = ? AND delivery IN (SELECT value FROM json_each(?))`, source, string(asked))
+	found, err := texts(s.reader.QueryContext(ctx, `SELECT delivery FROM events
+		WHERE source = ? AND delivery IN (SELECT value FROM json_each(?))`, source, string(asked)))
 	if err != nil {
 		return nil, fmt.Errorf("look up deliveries: %w", err)
 	}
-	defer rows.Close()
 	stored := map[string]bool{}
-	for rows.Next() {
-		var delivery string
-		if err := rows.Scan(&delivery); err != nil {
-			return nil, fmt.Errorf("look up deliveries: %w", err)
-		}
+	for _, delivery := range found {
 		stored[delivery] = true
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("look up deliveries: %w", err)
-	}
 	return stored, nil
+}
+
+// texts returns the only column of a query's rows, also of those before an error.
+func texts(rows *sql.Rows, err error) (all []string, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return all, err
+		}
+		all = append(all, text)
+	}
+	return all, rows.Err()
 }
 
 // notePrefix keeps notes apart from the store's own rows in the table meta.
