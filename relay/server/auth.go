@@ -88,7 +88,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) (*token.Grant, bo
 		s.refuseStranger(w, r, "the access token is missing or not valid; send one that touchstone-relay token create printed, as "+
 			"Authorization: Bearer rly_…")
 	case grant.ID == "" && !local(r.Host):
-		refuse(w, http.StatusForbidden, "this relay has no access tokens and answers only at a loopback address or localhost")
+		refuse(w, http.StatusForbidden, onlyLocal)
 		ok = false
 	}
 	return grant, ok

@@ -17,6 +17,8 @@ import (
 const (
 	// crossOrigin refuses a change that a page of another origin asks for.
 	crossOrigin = "this request comes from a page of another origin, which may not change anything here"
+	// onlyLocal refuses another machine, or a page under another name, while reading takes no token.
+	onlyLocal   = "this relay has no access tokens and answers only at a loopback address or localhost"
 	adminsAlone = "Only administrators may do this: sign in with an access token made by touchstone-relay token create --role admin."
 )
 
@@ -34,7 +36,7 @@ func (s *Server) form(next func(w http.ResponseWriter, r *http.Request, grant *t
 			http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
 			return
 		case grant.ID == "" && !local(r.Host):
-			refuse(w, http.StatusForbidden, "this relay has no access tokens and answers only at a loopback address or localhost")
+			refuse(w, http.StatusForbidden, onlyLocal)
 			return
 		}
 		end, err := s.arrivals.begin(w, patchTimeout)

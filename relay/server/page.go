@@ -118,7 +118,7 @@ func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if grant.ID == "" && !local(r.Host) {
-		refuse(w, http.StatusForbidden, "this relay has no access tokens and answers only at a loopback address or localhost")
+		refuse(w, http.StatusForbidden, onlyLocal)
 		return
 	}
 	s.page.Serve(w, r, viewer(grant))
