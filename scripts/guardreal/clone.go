@@ -81,7 +81,7 @@ func (c *clone) commits(ctx context.Context, tip string, n int) ([]commit, error
 		return nil, err
 	}
 	var all []commit
-	for _, entry := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		f := strings.SplitN(entry, "\x01", 5)
 		if len(f) != 5 || f[1] == "" {
 			continue
@@ -152,7 +152,7 @@ func (c *clone) ReadDir(ctx context.Context, rev, dir string) ([]string, error) 
 		return nil, fs.ErrNotExist
 	}
 	var names []string
-	for _, line := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		meta, name, ok := strings.Cut(line, "\t")
 		if !ok {
 			continue
@@ -267,13 +267,11 @@ func (c *clone) Sides(_ context.Context, d diff.Diff, wanted func(string) bool, 
 				continue
 			}
 			data, size, err := c.blob(side.blob, max)
-			switch {
-			case err != nil:
+			if err != nil {
 				return nil, err
-			default:
-				*side.into = data
-				s.Unread = s.Unread || size > max
 			}
+			*side.into = data
+			s.Unread = s.Unread || size > max
 		}
 		all = append(all, s)
 	}

@@ -201,13 +201,7 @@ func summary(out io.Writer, all []result, misses map[string]string) {
 // byRule counts the changes that each rule holds, by the gravest label that the rule has there, and the
 // findings of each kind that go to the session.
 func byRule(out io.Writer, all []result) {
-	counts := map[string]map[string]int{}
-	count := func(key, label string) {
-		if counts[key] == nil {
-			counts[key] = map[string]int{}
-		}
-		counts[key][label]++
-	}
+	counts := tally{}
 	for _, r := range all {
 		rules := map[string]string{}
 		for _, f := range r.findings {
@@ -217,15 +211,29 @@ func byRule(out io.Writer, all []result) {
 			case f.tier == hold:
 				rules[rule] = graver(rules[rule], f.label)
 			default:
-				count(f.tier+" "+f.kind, f.label)
+				counts.add(f.tier+" "+f.kind, f.label)
 			}
 		}
 		for rule, label := range rules {
-			count(hold+" "+rule, label)
+			counts.add(hold+" "+rule, label)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(counts)) {
-		fmt.Fprintf(out, "  %-28s %s\n", key, shares(counts[key]))
+	counts.print(out)
+}
+
+// tally counts labels of rules or kinds of findings, by the name of the rule or kind.
+type tally map[string]map[string]int
+
+func (t tally) add(name, label string) {
+	if t[name] == nil {
+		t[name] = map[string]int{}
+	}
+	t[name][label]++
+}
+
+func (t tally) print(out io.Writer) {
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		fmt.Fprintf(out, "  %-28s %s\n", name, shares(t[name]))
 	}
 }
 
@@ -242,17 +250,12 @@ func labelledRules(out io.Writer) error {
 			labels[key] = graver(cmp.Or(labels[key], isFalse), r[4])
 		}
 	}
-	counts := map[string]map[string]int{}
+	counts := tally{}
 	for key, label := range labels {
-		if counts[key[0]] == nil {
-			counts[key[0]] = map[string]int{}
-		}
-		counts[key[0]][label]++
+		counts.add(key[0], label)
 	}
 	fmt.Fprintf(out, "\n== labelled changes by the rule that held them\n")
-	for _, rule := range slices.Sorted(maps.Keys(counts)) {
-		fmt.Fprintf(out, "  %-28s %s\n", rule, shares(counts[rule]))
-	}
+	counts.print(out)
 	return nil
 }
 
