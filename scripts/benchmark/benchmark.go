@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 
 	"touchstone/relay/source/sourcetest"
+	"touchstone/scripts/command"
 	"touchstone/worktree/steps"
 )
 
@@ -25,12 +24,7 @@ var ErrPutOff = errors.New("the webhook was put off")
 
 // Main runs a benchmark until it ends or is interrupted, and exits with 1 if it fails.
 func Main(name string, run func(context.Context)) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := steps.Try(func() { run(ctx) }); err != nil {
-		fmt.Fprintln(os.Stderr, name+":", err)
-		os.Exit(1)
-	}
+	command.Run(name, func(ctx context.Context) (bool, error) { return true, steps.Try(func() { run(ctx) }) })
 }
 
 // Measurement is one of a benchmark's parts, by its name. It returns lines of Figure.

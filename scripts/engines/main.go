@@ -10,11 +10,12 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+
+	"touchstone/scripts/command"
 )
 
 // suite runs the whole suite and prints events (https://pkg.go.dev/cmd/test2json). It mostly waits, so more
@@ -23,15 +24,8 @@ var suite = []string{"go", "test", "-json", "-count=1", "-timeout=30m", "-parall
 	"./agent/engine/conformance"}
 
 func main() {
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: engines\n\nDrive every case of the engines' conformance suite through the real model "+
-			"CLIs, for some minutes.")
-	}
-	flag.Parse()
-	if flag.NArg() > 0 {
-		flag.Usage()
-		os.Exit(2)
-	}
+	command.ParseFlags("usage: engines\n\n"+
+		"Drive every case of the engines' conformance suite through the real model CLIs, for some minutes.", nil)
 	complete, err := run(os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "engines: "+err.Error())

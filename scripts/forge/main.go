@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -23,6 +22,7 @@ import (
 	"touchstone/agent/engine/process"
 	"touchstone/agent/impact/golang"
 	"touchstone/agent/quality"
+	"touchstone/scripts/command"
 )
 
 func main() {
@@ -31,27 +31,10 @@ func main() {
 	run := flag.String("run", "", "make only the attacks whose names contain this")
 	list := flag.Bool("list", false, "print the names of all attacks, and make none")
 	verbose := flag.Bool("v", false, "tell the steps of every attack")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: forge [-run TEXT] [-list] [-v]\n\nAttack the loop, and count what came of it.")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() > 0 {
-		flag.Usage()
-		os.Exit(2)
-	}
+	command.ParseFlags("usage: forge [-run TEXT] [-list] [-v]\n\nAttack the loop, and count what came of it.", nil)
 	// There is little to keep and much garbage.
 	debug.SetGCPercent(400)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	held, err := attack(ctx, os.Stdout, *run, *list, *verbose)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "forge:", err)
-	}
-	if err != nil || !held {
-		stop()
-		os.Exit(1)
-	}
+	command.Run("forge", func(ctx context.Context) (bool, error) { return attack(ctx, os.Stdout, *run, *list, *verbose) })
 }
 
 // attack makes the attacks whose names contain a text, and reports whether none succeeded.

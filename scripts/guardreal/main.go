@@ -213,12 +213,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"strconv"
 	"strings"
 
 	places "touchstone/scripts/clones"
+	"touchstone/scripts/command"
 )
 
 func main() {
@@ -227,23 +227,11 @@ func main() {
 	part := flag.String("part", "", "take only the repositories of this part: seen or unseen")
 	again := flag.String("again", "", "take only the changes that this earlier list says are held")
 	list := flag.String("list", "", "write every finding with its label to this CSV file")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: guardreal -clones DIR [-part seen|unseen] [-only TEXT] [-again FILE] [-list "+
-			"FILE]\n\nMeasure the guard and the text checks on real histories.")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() > 0 || *clones == "" {
-		flag.Usage()
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Stdout, *clones, *part, *only, *again, *list); err != nil {
-		fmt.Fprintln(os.Stderr, "guardreal:", err)
-		stop()
-		os.Exit(1)
-	}
+	command.ParseFlags("usage: guardreal -clones DIR [-part seen|unseen] [-only TEXT] [-again FILE] [-list FILE]\n\n"+
+		"Measure the guard and the text checks on real histories.", func() bool { return *clones != "" })
+	command.Run("guardreal", func(ctx context.Context) (bool, error) {
+		return true, run(ctx, os.Stdout, *clones, *part, *only, *again, *list)
+	})
 }
 
 func run(ctx context.Context, out io.Writer, clones, part, only, again, list string) error {

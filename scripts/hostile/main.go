@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -27,6 +26,7 @@ import (
 	"touchstone/agent/engine/process"
 	"touchstone/agent/impact/golang"
 	"touchstone/agent/quality"
+	"touchstone/scripts/command"
 )
 
 func main() {
@@ -35,26 +35,9 @@ func main() {
 	clones := flag.String("clones", "", "directory that holds clones with real changes, as OWNER/NAME or OWNER+NAME/repo")
 	list := flag.Bool("persuaded", false, "name the cases that talked the model round")
 	only := flag.String("only", "", "take only the cases whose names contain this")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: hostile [-only TEXT] [-clones DIR] [-persuaded]\n\nTake hostile pull requests through "+
-			"the whole path with a model on the attacker's side.")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() > 0 {
-		flag.Usage()
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	passed, err := run(ctx, os.Stdout, options{*only, *clones, *list})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "hostile:", err)
-	}
-	if err != nil || !passed {
-		stop()
-		os.Exit(1)
-	}
+	command.ParseFlags("usage: hostile [-only TEXT] [-clones DIR] [-persuaded]\n\nTake hostile pull requests through "+
+		"the whole path with a model on the attacker's side.", nil)
+	command.Run("hostile", func(ctx context.Context) (bool, error) { return run(ctx, os.Stdout, options{*only, *clones, *list}) })
 }
 
 type options struct {

@@ -12,13 +12,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"touchstone/scripts/command"
 )
 
 // shots are the pictures by file name, each of a page in a window of the given size.
@@ -46,13 +47,7 @@ func main() {
 	bin := flag.String("bin", "bin", "the folder with the programs of the demo")
 	to := flag.String("to", filepath.Join("scripts", "screenshots"), "where the pictures go")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := take(ctx, *bin, *to)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "screenshots: "+err.Error())
-		os.Exit(1)
-	}
+	command.Run("screenshots", func(ctx context.Context) (bool, error) { return true, take(ctx, *bin, *to) })
 }
 
 func take(ctx context.Context, bin, to string) (err error) {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -21,6 +20,7 @@ import (
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/e2e/schedule"
 	"touchstone/agent/engine/process"
+	"touchstone/scripts/command"
 )
 
 func main() {
@@ -35,18 +35,12 @@ func main() {
 	}
 	// Little memory stays in use and much becomes garbage, so the collector may run less often.
 	debug.SetGCPercent(1000)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	fmt.Printf("sim: seeds %d to %d\n", *first, *first+*seeds-1)
 	s := sim{out: os.Stdout, verbose: *verbose, ends: map[string]int{}}
-	err := s.run(ctx, *first, *seeds)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "sim:", err)
-	}
-	if err != nil || s.violations > 0 || s.stuck > 0 {
-		stop()
-		os.Exit(1)
-	}
+	command.Run("sim", func(ctx context.Context) (bool, error) {
+		err := s.run(ctx, *first, *seeds)
+		return s.violations == 0 && s.stuck == 0, err
+	})
 }
 
 // sim counts the results of schedules.
