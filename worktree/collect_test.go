@@ -105,10 +105,7 @@ func TestCollectMakesRoom(t *testing.T) {
 }
 
 func TestCollectPacksAMirror(t *testing.T) {
-	r := newRemote(t)
-	req := r.pull()
-	s := &Store{Root: t.TempDir()}
-	tree := acquire(t, s, req)
+	r, req, s, tree := acquired(t)
 	packs := filepath.Join(s.Root, "acme", "app", "mirror.git", "objects", "pack")
 	for i := range maxPacks + 1 {
 		run(t, r.work, "sh", "-c", "git commit -q --allow-empty -m "+strings.Repeat("x", i+1)+" && git pack-objects -q --unpacked "+packs+

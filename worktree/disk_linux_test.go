@@ -53,10 +53,7 @@ func TestAFullDiskLosesNoWork(t *testing.T) {
 			req := newRemote(t).pull()
 			tree := acquire(t, s, req)
 			writeTest(t, filepath.Join(tree.Dir(), "new.txt"), "new\n")
-			commit, err := tree.Commit(t.Context(), "never pushed", me)
-			if err != nil {
-				t.Fatal(err)
-			}
+			commit := commit(t, tree, "never pushed")
 			writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "edited\n")
 			release(t, tree)
 			room := full()

@@ -305,9 +305,7 @@ func TestSecretStaysSecret(t *testing.T) {
 	s := &Store{Root: t.TempDir(), Git: wrapper}
 	tree := acquire(t, s, req)
 	writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "ours\n")
-	if _, err := tree.Commit(t.Context(), "ours", me); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, tree, "ours")
 	if err := push(t, tree, "topic", req.Head); err != nil {
 		t.Fatal(err)
 	}

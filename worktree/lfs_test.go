@@ -36,9 +36,7 @@ func TestContentTakesNoPlaceOfAnLFSPointer(t *testing.T) {
 	}
 	// A conflict elsewhere, so that the merge is concluded by Commit.
 	writeTest(t, filepath.Join(tree.Dir(), "main.txt"), "ours\n")
-	if _, err := tree.Commit(t.Context(), "x", me); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, tree, "x")
 	r.write("main.txt", "theirs\n")
 	main := r.commit("refs/heads/main")
 	run(t, tree.Dir(), "git", "fetch", "-q", r.bare, "main")

@@ -94,10 +94,7 @@ func TestMergeConflict(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(tree.Dir(), "sub")); err != nil {
 		t.Fatal(err)
 	}
-	sha, err := tree.Commit(t.Context(), "Merge main by hand", me)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sha := commit(t, tree, "Merge main by hand")
 	if got := run(t, tree.Dir(), "git", "log", "-1", "--format=%P"); got != req.Head+" "+main {
 		t.Errorf("the parents are %s", got)
 	}
@@ -186,14 +183,9 @@ func push(t *testing.T, tree *Tree, branch, expectedOld string) error {
 }
 
 func TestPushIsRejected(t *testing.T) {
-	r := newRemote(t)
-	req := r.pull()
-	s := &Store{Root: t.TempDir()}
-	tree := acquire(t, s, req)
+	r, req, _, tree := acquired(t)
 	writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "ours\n")
-	if _, err := tree.Commit(t.Context(), "ours", me); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, tree, "ours")
 	r.write("topic.txt", "a person's\n")
 	theirs := r.commit("refs/heads/topic")
 	err := push(t, tree, "topic", req.Head)
@@ -226,9 +218,7 @@ func TestPushBringsNothingBack(t *testing.T) {
 			req := r.pull()
 			tree := acquire(t, &Store{Root: t.TempDir()}, req)
 			writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "ours\n")
-			if _, err := tree.Commit(t.Context(), "ours", me); err != nil {
-				t.Fatal(err)
-			}
+			commit(t, tree, "ours")
 			older := r.git("rev-parse", req.Head+"~")
 			takeOff := func() { r.git("--git-dir", r.bare, "update-ref", "refs/heads/topic", older) }
 			if meanwhile {
@@ -260,9 +250,7 @@ func TestPushRefusedByRule(t *testing.T) {
 	}
 	tree := acquire(t, &Store{Root: t.TempDir()}, req)
 	writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "ours\n")
-	if _, err := tree.Commit(t.Context(), "ours", me); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, tree, "ours")
 	err := push(t, tree, "topic", req.Head)
 	if err == nil || !strings.Contains(err.Error(), "check the protection of the branch") {
 		t.Errorf("error is %v", err)
@@ -275,10 +263,7 @@ func TestPushAgainAfterLostResponse(t *testing.T) {
 	req := r.pull()
 	tree := acquire(t, &Store{Root: t.TempDir()}, req)
 	writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "ours\n")
-	sha, err := tree.Commit(t.Context(), "ours", me)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sha := commit(t, tree, "ours")
 	lose := func(w http.ResponseWriter, q *http.Request, next http.Handler) bool {
 		if !strings.HasSuffix(q.URL.Path, "/git-receive-pack") || q.Method != http.MethodPost {
 			return false

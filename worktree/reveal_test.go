@@ -26,10 +26,7 @@ func TestNothingIsHiddenInATree(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRemote(t)
-			req := r.pull()
-			s := &Store{Root: t.TempDir()}
-			tree := acquire(t, s, req)
+			_, req, s, tree := acquired(t)
 			hide(t, tree)
 			writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "hidden\n")
 			if changed := touched(t, tree, req.Head); !slices.Equal(changed, []string{"topic.txt"}) {
@@ -41,10 +38,7 @@ func TestNothingIsHiddenInATree(t *testing.T) {
 			}
 			hide(t, tree)
 			writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "hidden\n")
-			sha, err := tree.Commit(t.Context(), "Mine", me)
-			if err != nil {
-				t.Fatal(err)
-			}
+			sha := commit(t, tree, "Mine")
 			if text, err := tree.ReadFile(t.Context(), sha, "topic.txt"); err != nil || string(text) != "hidden\n" {
 				t.Errorf("committed is %q, %v", text, err)
 			}
@@ -57,20 +51,14 @@ func TestNothingIsExcludedInAMirror(t *testing.T) {
 	tree := acquire(t, &Store{Root: t.TempDir()}, r.pull())
 	writeTest(t, filepath.Join(tree.home.Mirror(), "info", "exclude"), "new.txt\n")
 	writeTest(t, filepath.Join(tree.Dir(), "new.txt"), "new\n")
-	sha, err := tree.Commit(t.Context(), "Mine", me)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sha := commit(t, tree, "Mine")
 	if _, err := tree.ReadFile(t.Context(), sha, "new.txt"); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestATreeThatVanishedIsSaidToBe(t *testing.T) {
-	r := newRemote(t)
-	req := r.pull()
-	s := &Store{Root: t.TempDir()}
-	tree := acquire(t, s, req)
+	_, req, s, tree := acquired(t)
 	if err := os.RemoveAll(tree.Dir()); err != nil {
 		t.Fatal(err)
 	}

@@ -157,6 +157,15 @@ func (r *remoteRepo) pull() Request {
 		Role: "author", Head: head, HeadRef: "refs/heads/topic", Base: base, BaseRef: "refs/heads/main"}
 }
 
+// acquired makes a remote with a pull request, and acquires the request's tree in a new store.
+func acquired(t testing.TB) (*remoteRepo, Request, *Store, *Tree) {
+	t.Helper()
+	r := newRemote(t)
+	req := r.pull()
+	s := &Store{Root: t.TempDir()}
+	return r, req, s, acquire(t, s, req)
+}
+
 func acquire(t testing.TB, s *Store, req Request) *Tree {
 	t.Helper()
 	tree, err := s.Acquire(t.Context(), req)
@@ -166,6 +175,16 @@ func acquire(t testing.TB, s *Store, req Request) *Tree {
 	// A test that released it already is told so by an error, which is fine here.
 	t.Cleanup(func() { _ = tree.Release() })
 	return tree
+}
+
+// commit commits everything in a tree, and returns the commit.
+func commit(t testing.TB, tree *Tree, message string) string {
+	t.Helper()
+	sha, err := tree.Commit(t.Context(), message, me)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sha
 }
 
 func release(t testing.TB, tree *Tree) {

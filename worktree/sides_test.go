@@ -85,10 +85,7 @@ func TestSidesAreBothContents(t *testing.T) {
 
 // TestReadFileOutlivesARepack repacks the mirror between two reads, as another process may do at any time.
 func TestReadFileOutlivesARepack(t *testing.T) {
-	r := newRemote(t)
-	req := r.pull()
-	s := &Store{Root: t.TempDir()}
-	tree := acquire(t, s, req)
+	_, req, s, tree := acquired(t)
 	read := func(name string) (string, error) {
 		text, err := tree.ReadFile(t.Context(), req.Head, name)
 		return string(text), err

@@ -10,10 +10,7 @@ import (
 )
 
 func TestLifeOfOnePullRequest(t *testing.T) {
-	r := newRemote(t)
-	req := r.pull()
-	s := &Store{Root: t.TempDir()}
-	tree := acquire(t, s, req)
+	r, req, s, tree := acquired(t)
 	if got := read(t, tree.Dir(), "topic.txt"); got != "hello\n" {
 		t.Errorf("topic.txt is %q", got)
 	}
@@ -29,10 +26,7 @@ func TestLifeOfOnePullRequest(t *testing.T) {
 	}
 
 	writeTest(t, filepath.Join(tree.Dir(), "new.txt"), "new\n")
-	sha, err := tree.Commit(t.Context(), "Add a file\n\nBecause.\n", me)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sha := commit(t, tree, "Add a file\n\nBecause.\n")
 	if got := run(t, tree.Dir(), "git", "log", "-1",
 		"--format=%an %ae %cn %B"); got != "Octo Cat octocat@example.com Octo Cat Add a file\n\nBecause." {
 		t.Errorf("commit is %q", got)
@@ -81,10 +75,7 @@ func TestBranchesThatLookLikeOptions(t *testing.T) {
 		run(t, r.bare, "git", "update-ref", req.HeadRef, req.Head)
 		tree := acquire(t, &Store{Root: t.TempDir()}, req)
 		writeTest(t, filepath.Join(tree.Dir(), "new.txt"), "new\n")
-		sha, err := tree.Commit(t.Context(), "Add a file", me)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sha := commit(t, tree, "Add a file")
 		if err := push(t, tree, name, req.Head); err != nil {
 			t.Errorf("push to %s: %v", name, err)
 		} else if got := r.at(req.HeadRef); got != sha {
@@ -95,15 +86,9 @@ func TestBranchesThatLookLikeOptions(t *testing.T) {
 }
 
 func TestAcquireSetsLeftoversAside(t *testing.T) {
-	r := newRemote(t)
-	req := r.pull()
-	s := &Store{Root: t.TempDir()}
-	tree := acquire(t, s, req)
+	_, req, s, tree := acquired(t)
 	writeTest(t, filepath.Join(tree.Dir(), "committed.txt"), "kept\n")
-	lost, err := tree.Commit(t.Context(), "never pushed", me)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lost := commit(t, tree, "never pushed")
 	writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "edited\n")
 	writeTest(t, filepath.Join(tree.Dir(), "untracked.txt"), "precious\n")
 	writeTest(t, filepath.Join(tree.Dir(), ".gitignore"), "*.o\n")
@@ -198,10 +183,7 @@ func TestAcquireOfMovedHead(t *testing.T) {
 }
 
 func TestAcquireIsExclusive(t *testing.T) {
-	r := newRemote(t)
-	req := r.pull()
-	s := &Store{Root: t.TempDir()}
-	tree := acquire(t, s, req)
+	_, req, s, tree := acquired(t)
 	_, err := s.Acquire(t.Context(), req)
 	wantErr(t, err, ErrBusy)
 	wantErr(t, s.Remove(t.Context(), "acme/app", 12, "author"), ErrBusy)
