@@ -145,16 +145,10 @@ func (s *Server) takeAppSecret(w http.ResponseWriter, r *http.Request, grant *to
 		refuse(w, http.StatusNotFound, "this relay has no GitHub source of that name")
 		return
 	}
-	end, err := s.arrivals.begin(w, patchTimeout)
-	if err != nil {
-		s.refuseBody(w, err)
-		return
-	}
-	defer end()
 	var asked struct {
 		Secret string `json:"secret"`
 	}
-	err = json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAppSecretBytes)).Decode(&asked)
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAppSecretBytes)).Decode(&asked)
 	if err != nil || len(asked.Secret) < minAppSecret || len(asked.Secret) > maxAppSecret {
 		refuse(w, http.StatusBadRequest, fmt.Sprintf(`the body is not the secret of a webhook; send {"secret":"…"} with %d to %d characters`,
 			minAppSecret, maxAppSecret))

@@ -17,6 +17,8 @@ const (
 	bodyOverhead = 8 << 10
 	// bodyGrace is how long a body is safe from other networks that want as much memory.
 	bodyGrace = 5 * time.Second
+	// briefTimeout is how long a request other than a webhook may take to send its body.
+	briefTimeout = 10 * time.Second
 )
 
 // errNoRoom refuses a body that would exceed the memory for bodies.
@@ -46,6 +48,19 @@ func (a *arrivals) begin(w http.ResponseWriter, timeout time.Duration) (end func
 		defer a.mu.Unlock()
 		delete(a.under, control)
 	}, nil
+}
+
+// brief passes on a request whose small body has to arrive within briefTimeout.
+func (s *Server) brief(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		end, err := s.arrivals.begin(w, briefTimeout)
+		if err != nil {
+			s.refuseBody(w, err)
+			return
+		}
+		defer end()
+		next(w, r)
+	}
 }
 
 // hurry limits the time for all bodies, including those that begin later, to rest.

@@ -26,7 +26,7 @@ const (
 // SameSite=Strict, and the origin that the browser reports has to match too
 // (https://pkg.go.dev/net/http#CrossOriginProtection).
 func (s *Server) form(next func(w http.ResponseWriter, r *http.Request, grant *token.Grant)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+	return s.brief(func(w http.ResponseWriter, r *http.Request) {
 		grant, ok := s.config.Tokens.Check(s.credential(r))
 		switch {
 		case new(http.CrossOriginProtection).Check(r) != nil:
@@ -39,19 +39,13 @@ func (s *Server) form(next func(w http.ResponseWriter, r *http.Request, grant *t
 			refuse(w, http.StatusForbidden, onlyLocal)
 			return
 		}
-		end, err := s.arrivals.begin(w, patchTimeout)
-		if err != nil {
-			s.refuseBody(w, err)
-			return
-		}
-		defer end()
 		r.Body = http.MaxBytesReader(w, r.Body, maxFormBytes)
 		if err := r.ParseForm(); err != nil {
 			s.page.Problem(w, r, viewer(grant), http.StatusBadRequest, "The form could not be read. Go back, and try again.")
 			return
 		}
 		next(w, r, grant)
-	}
+	})
 }
 
 // sendAgain sends an event once more to one of the subscribers that connected with the viewer's own token.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -14,11 +13,8 @@ import (
 	"touchstone/relay/token"
 )
 
-const (
-	// maxJoinBytes is far above any code.
-	maxJoinBytes = 4 << 10
-	joinTimeout  = 10 * time.Second
-)
+// maxJoinBytes is far above any code.
+const maxJoinBytes = 4 << 10
 
 // join exchanges an invitation's code for a token, once.
 func (s *Server) join(w http.ResponseWriter, r *http.Request) {
@@ -35,12 +31,6 @@ func (s *Server) lookJoin(w http.ResponseWriter, r *http.Request) {
 
 // invitation answers what an invitation is for, with the token that take returns for its code.
 func (s *Server) invitation(w http.ResponseWriter, r *http.Request, take func(context.Context, string) (token.Token, string, error)) {
-	end, err := s.arrivals.begin(w, joinTimeout)
-	if err != nil {
-		s.refuseBody(w, err)
-		return
-	}
-	defer end()
 	var asked struct {
 		Code string `json:"code"`
 	}

@@ -74,10 +74,10 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	}
 	mux.HandleFunc("GET /changes", s.readers(s.streamChanges))
 	mux.HandleFunc("GET /api/v1/", s.readers(s.answerAPI))
-	mux.HandleFunc("PUT /api/v1/machines/self", s.readers(s.answerAPI))
+	mux.HandleFunc("PUT /api/v1/machines/self", s.brief(s.readers(s.answerAPI)))
 	mux.HandleFunc("GET /static/{name...}", dashboard.Static)
 	mux.HandleFunc("GET /sign-in", s.showSignIn)
-	mux.HandleFunc("POST /sign-in", s.signIn)
+	mux.HandleFunc("POST /sign-in", s.brief(s.signIn))
 	mux.HandleFunc("POST /sign-in/link", s.readers(s.makeLink))
 	mux.HandleFunc("POST /sign-out", s.signOut)
 	mux.HandleFunc("POST /log/{cursor}/send", s.form(s.sendAgain))
@@ -94,14 +94,6 @@ func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, grant *token.
 	if err := new(http.CrossOriginProtection).Check(r); err != nil {
 		refuse(w, http.StatusForbidden, crossOrigin)
 		return
-	}
-	if r.Method == http.MethodPut {
-		end, err := s.arrivals.begin(w, patchTimeout)
-		if err != nil {
-			s.refuseBody(w, err)
-			return
-		}
-		defer end()
 	}
 	s.page.Serve(w, r, viewer(grant))
 }
@@ -148,12 +140,6 @@ const maxFormBytes = 8 << 10
 
 // signIn exchanges a token, or the code of a one-time link, for a session cookie.
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
-	end, err := s.arrivals.begin(w, patchTimeout)
-	if err != nil {
-		s.refuseBody(w, err)
-		return
-	}
-	defer end()
 	r.Body = http.MaxBytesReader(w, r.Body, maxFormBytes)
 	if new(http.CrossOriginProtection).Check(r) != nil || r.ParseForm() != nil {
 		s.page.SignIn(w, r, http.StatusForbidden, "", "/", "That request did not come from this page. Try again here.")
@@ -164,6 +150,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	log := zerolog.Ctx(r.Context())
 	if code := r.PostForm.Get("code"); code != "" {
 		ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
+		var err error
 		text, err = s.sealer.redeem(ctx, code)
 		cancel()
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -18,11 +17,8 @@ import (
 	"touchstone/relay/token"
 )
 
-const (
-	// maxPatchBytes is far above the size of all settings together.
-	maxPatchBytes = 64 << 10
-	patchTimeout  = 10 * time.Second
-)
+// maxPatchBytes is far above the size of all settings together.
+const maxPatchBytes = 64 << 10
 
 // showSettings answers with the settings in force for all agents. Every reader may see them: streams begin
 // with them.
@@ -38,12 +34,6 @@ func (s *Server) showSettings(w http.ResponseWriter, r *http.Request, _ *token.G
 // patchSettings applies a JSON merge patch to the settings, in which null unsets a setting
 // (https://www.rfc-editor.org/rfc/rfc7396), and answers with the new settings.
 func (s *Server) patchSettings(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
-	end, err := s.arrivals.begin(w, patchTimeout)
-	if err != nil {
-		s.refuseBody(w, err)
-		return
-	}
-	defer end()
 	var patch map[string]*string
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxPatchBytes)).Decode(&patch); err != nil || len(patch) == 0 {
 		refuse(w, http.StatusBadRequest, `the body is not a change of settings; send a JSON object such as `+
