@@ -131,9 +131,7 @@ func TestMemoryAndStoreAgree(t *testing.T) {
 	store := openStore(t)
 	h := start(t, store, 0)
 	for i := range 600 {
-		if _, _, err := h.Append(t.Context(), storetest.Event(fmt.Sprint(i))); err != nil {
-			t.Fatal(err)
-		}
+		add(t, h, storetest.Event(fmt.Sprint(i)))
 	}
 	cold := start(t, store, 0)
 	for _, after := range []int64{0, 1, 255, 256, 599} {
@@ -178,9 +176,7 @@ func TestOldEventsAreRemovedAndReadersToldOfTheGap(t *testing.T) {
 	h := start(t, store, time.Hour)
 	fresh := storetest.Event("fresh")
 	fresh.ReceivedAt = time.Now()
-	if _, _, err := h.Append(t.Context(), fresh); err != nil {
-		t.Fatal(err)
-	}
+	add(t, h, fresh)
 	await.Until(t, "the hub to trim by itself, at its start", func() bool { return h.Bounds().Floor >= 2 })
 	if batch := next(t, h, 0); batch.GoneThrough != 2 || len(batch.Entries) != 1 || batch.Entries[0].ID.Seq != 3 {
 		t.Errorf("behind the start there is %+v", batch)

@@ -37,11 +37,17 @@ func guarded(t *testing.T, scopes ...event.Filter) (*relay, token.File, []string
 	for i, scope := range scopes {
 		texts = append(texts, mint(t, store, fmt.Sprint("laptop-", i), token.Subscriber, scope))
 	}
-	guard, err := token.NewChecker(t.Context(), store)
+	guard := newChecker(t, store)
+	return start(t, server.Config{Tokens: guard, Heartbeat: tick}), store, texts
+}
+
+func newChecker(t *testing.T, store token.Store) *token.Checker {
+	t.Helper()
+	checker, err := token.NewChecker(t.Context(), store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return start(t, server.Config{Tokens: guard, Heartbeat: tick}), store, texts
+	return checker
 }
 
 func mint(t *testing.T, store token.Store, name string, role token.Role, scope event.Filter) string {

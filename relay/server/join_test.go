@@ -26,10 +26,7 @@ func TestACodeGivesATokenThatWorksAtOnceAndOnlyOnce(t *testing.T) {
 	if err := token.Add(t.Context(), tokens, made); err != nil {
 		t.Fatal(err)
 	}
-	checker, err := token.NewChecker(t.Context(), tokens)
-	if err != nil {
-		t.Fatal(err)
-	}
+	checker := newChecker(t, tokens)
 	r := start(t, server.Config{Tokens: checker, PublicURL: "https://relay.example.com"})
 	send := func(path, body string) (int, map[string]any) {
 		response, err := http.Post(r.address+path, "application/json", strings.NewReader(body))

@@ -36,10 +36,7 @@ func paged(t *testing.T, scopes ...event.Filter) (*relay, token.Store, []string)
 	for i, scope := range scopes {
 		texts = append(texts, mint(t, store, fmt.Sprint("browser-", i), token.Subscriber, scope))
 	}
-	checker, err := token.NewChecker(t.Context(), store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	checker := newChecker(t, store)
 	page := &server.Page{File: filepath.Join(dir, "page.db"), Reviewers: []string{"judge"}, GitHub: []string{"github"},
 		Store: "sqlite:" + filepath.Join(dir, "relay.db")}
 	return start(t, server.Config{Tokens: checker, Page: page}), store, texts

@@ -28,10 +28,7 @@ func administered(t *testing.T, config server.Config, scopes ...event.Filter) (r
 	for i, scope := range scopes {
 		texts = append(texts, mint(t, store, fmt.Sprint("laptop-", i), token.Subscriber, scope))
 	}
-	guard, err := token.NewChecker(t.Context(), store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := newChecker(t, store)
 	config.Tokens = guard
 	r = start(t, config)
 	r.token = admin

@@ -176,10 +176,7 @@ func TestStalledOverTLSIsCutOffAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tokens := token.File{Path: filepath.Join(t.TempDir(), "tokens")}
 		text := mint(t, tokens, "laptop-1", token.Subscriber, event.Filter{})
-		guard, err := token.NewChecker(t.Context(), tokens)
-		if err != nil {
-			t.Fatal(err)
-		}
+		guard := newChecker(t, tokens)
 		certFile, keyFile, _ := certify(t, t.TempDir(), 1)
 		certificate, err := server.LoadCertificate(certFile, keyFile)
 		if err != nil {

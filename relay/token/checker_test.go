@@ -49,13 +49,19 @@ func (r *record) String() string {
 	return r.text.String()
 }
 
-// checker runs a checker over a store within a synctest bubble.
-func checker(t *testing.T, store Store) (*Checker, *record) {
+func newChecker(t *testing.T, store Store) *Checker {
 	t.Helper()
-	g, err := NewChecker(t.Context(), store)
+	c, err := NewChecker(t.Context(), store)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+// checker runs a checker over a store within a synctest bubble.
+func checker(t *testing.T, store Store) (*Checker, *record) {
+	t.Helper()
+	g := newChecker(t, store)
 	log := &record{}
 	ctx, cancel := context.WithCancel(zerolog.New(log).WithContext(t.Context()))
 	done := make(chan error, 1)
@@ -191,10 +197,7 @@ func TestCheckerRefusesWhatIsNoToken(t *testing.T) {
 	made, text := mint(t, "a", event.Filter{})
 	store := emptyFile(t)
 	set(t, store, made)
-	g, err := NewChecker(t.Context(), store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := newChecker(t, store)
 	_, other := mint(t, "a", event.Filter{})
 	for name, wrong := range map[string]string{
 		"none":           "",
@@ -234,10 +237,7 @@ func TestUsesAreNoted(t *testing.T) {
 		if err := store.SetUses(t.Context(), Uses{idle.ID: elsewhere, once.ID: elsewhere}); err != nil {
 			t.Fatal(err)
 		}
-		g, err := NewChecker(t.Context(), store)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := newChecker(t, store)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- g.Run(ctx) }()
@@ -297,10 +297,7 @@ func TestASlowReadingOfTheTokensUndoesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &slowStore{Store: emptyFile(t), next: make(chan chan struct{}, 1)}
 		code := invite(t, store, "alice", event.ForAuthor)
-		c, err := NewChecker(t.Context(), store)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := newChecker(t, store)
 		proceed, read := make(chan struct{}), make(chan error, 1)
 		store.next <- proceed
 		go func() { read <- c.load(t.Context()) }() // as the refresh does

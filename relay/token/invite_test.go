@@ -28,10 +28,7 @@ func invite(t *testing.T, store Store, name string, mode event.Mode) string {
 func TestInviteGivesOneTokenOfItsScope(t *testing.T) {
 	store := emptyFile(t)
 	code := invite(t, store, "alice", event.ForAuthor)
-	c, err := NewChecker(t.Context(), store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := newChecker(t, store)
 	if !c.Required() {
 		t.Error("a relay with an invitation and no token lets everybody read")
 	}
@@ -74,10 +71,7 @@ func TestInviteIsRedeemedOnceHoweverManyTry(t *testing.T) {
 	var group sync.WaitGroup
 	results := make(chan error, 8)
 	for range cap(results) {
-		c, err := NewChecker(t.Context(), store)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := newChecker(t, store)
 		group.Go(func() { _, _, err := c.Redeem(t.Context(), code); results <- err })
 	}
 	group.Wait()
@@ -101,10 +95,7 @@ func TestInviteIsRedeemedOnceHoweverManyTry(t *testing.T) {
 func TestGuessTakesNoLock(t *testing.T) {
 	store := emptyFile(t)
 	code := invite(t, store, "alice", event.ForAuthor)
-	c, err := NewChecker(t.Context(), store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := newChecker(t, store)
 	_, other, err := NewInvite("mallory", event.ForAuthor, event.Filter{}, nil, time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -133,10 +124,7 @@ func TestInviteThatIsNotGood(t *testing.T) {
 		if err := Add(t.Context(), store, made); err != nil {
 			t.Fatal(err)
 		}
-		c, err := NewChecker(t.Context(), store)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := newChecker(t, store)
 		for name, wrong := range map[string]string{
 			"empty":               "",
 			"a token":             text,

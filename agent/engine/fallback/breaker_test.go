@@ -108,17 +108,11 @@ func TestUnansweredTrialIsPassedOn(t *testing.T) {
 func TestTrialGoesOnWhenOtherSessionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := staged(nil)
-		old, err := e.Open(t.Context(), review)
-		if err != nil {
-			t.Fatal(err)
-		}
+		old := opened(t, e, review)
 		s.fail("claude opus", engine.Overloaded, 0)
 		run(t, e, review)
 		pass(t.Context(), 2*time.Minute)
-		probe, err := e.Open(t.Context(), review)
-		if err != nil {
-			t.Fatal(err)
-		}
+		probe := opened(t, e, review)
 		s.fail("claude opus", engine.Refusal, 0)
 		if _, err := old.Ask(t.Context(), "Go on."); err == nil {
 			t.Fatal("it answers")
@@ -137,10 +131,7 @@ func TestTrialGoesOnWhenOtherSessionsEnd(t *testing.T) {
 func TestALaterFailureShortensNoRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := staged(func(c *config.Engine) { c.Off = []string{"sonnet"} })
-		old, err := e.Open(t.Context(), review)
-		if err != nil {
-			t.Fatal(err)
-		}
+		old := opened(t, e, review)
 		s.fail("claude opus", engine.RateLimited, time.Hour)
 		run(t, e, review)
 		s.fail("claude opus", engine.Overloaded, 0)

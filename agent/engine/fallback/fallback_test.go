@@ -164,10 +164,7 @@ func TestNoOtherModelContinuesASessionThatHasBegun(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		s, e := staged(nil)
-		session, err := e.Open(t.Context(), review)
-		if err != nil {
-			t.Fatal(err)
-		}
+		session := opened(t, e, review)
 		defer session.Close()
 		if _, err := session.Ask(t.Context(), "One."); err != nil {
 			t.Fatal(err)
@@ -329,14 +326,8 @@ func TestRestingModelsAreAmongTheMetrics(t *testing.T) {
 	s, e := staged(nil)
 	req := review
 	req.Model = "codex:shown"
-	fails, err := e.Open(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answers, err := e.Open(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fails := opened(t, e, req)
+	answers := opened(t, e, req)
 	s.fail("codex shown", engine.Overloaded, 0)
 	for _, step := range []struct {
 		session engine.Session
@@ -403,10 +394,7 @@ func TestProgressCountsAllThatWereAsked(t *testing.T) {
 		var got []engine.Progress
 		req := review
 		req.Progress = func(p engine.Progress) { got = append(got, engine.Progress{Used: p.Used, CostUSD: p.CostUSD}) }
-		session, err := e.Open(t.Context(), req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		session := opened(t, e, req)
 		defer session.Close()
 		for range 2 {
 			if _, err := session.Ask(t.Context(), "Go on."); err != nil {
@@ -437,10 +425,7 @@ func TestTheBudgetIsOfAllTurns(t *testing.T) {
 		})
 		req := review
 		req.Budget = 5
-		session, err := e.Open(t.Context(), req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		session := opened(t, e, req)
 		defer session.Close()
 		for range 2 {
 			if result, err := session.Ask(t.Context(), "Go on."); err == nil {

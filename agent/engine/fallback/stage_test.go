@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"touchstone/agent/config"
@@ -134,4 +135,14 @@ func staged(change func(*config.Engine)) (*stage, *fallback.Engine) {
 			return nil, fmt.Errorf("there is no engine named %q", name)
 		},
 	}
+}
+
+// opened opens a session.
+func opened(t *testing.T, e *fallback.Engine, req engine.Request) engine.Session {
+	t.Helper()
+	session, err := e.Open(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
 }

@@ -14,11 +14,7 @@ import (
 // do so.
 func TestAppendsAreCopiedIntoTheFileEarly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "relay.db")
-	store, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store := opened(t, path)
 	large := storetest.Event("large")
 	large.Payload = make([]byte, checkpointBytes)
 	if _, err := store.Append(t.Context(), []event.Event{large}); err != nil {

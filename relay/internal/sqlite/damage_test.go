@@ -24,10 +24,7 @@ import (
 func written(t *testing.T, n int) (path string, events []event.Event) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "relay.db")
-	store, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := opened(t, path)
 	for i := range n {
 		e := storetest.Event(fmt.Sprintf("delivery-%d", i+1))
 		e.Payload = []byte(`{"text":"` + strings.Repeat(fmt.Sprint(i, " "), 100+13*i) + `"}`)
@@ -37,7 +34,8 @@ func written(t *testing.T, n int) (path string, events []event.Event) {
 	if _, err := store.Append(t.Context(), events); err != nil {
 		t.Fatal(err)
 	}
-	if events, err = store.Read(t.Context(), 0, n, 1<<30); err != nil || len(events) != n {
+	events, err := store.Read(t.Context(), 0, n, 1<<30)
+	if err != nil || len(events) != n {
 		t.Fatalf("read %d events, %v", len(events), err)
 	}
 	if err := store.Close(); err != nil {
@@ -141,11 +139,7 @@ func TestAFileOfAnOlderRelayIsUpgraded(t *testing.T) {
 	if err := errors.Join(err, writer.Close()); err != nil {
 		t.Fatal(err)
 	}
-	store, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store := opened(t, path)
 	if results, err := store.Append(t.Context(), []event.Event{storetest.Event("old"), storetest.Event("new")}); err != nil ||
 		results[1].Seq != 2 || !results[0].Duplicate {
 		t.Fatalf("appended %+v, %v", results, err)
@@ -171,11 +165,7 @@ func TestFilesThatAreGoneTakeNothing(t *testing.T) {
 			if err := os.Mkdir(folder, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			store, err := Open(t.Context(), filepath.Join(folder, "relay.db"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer store.Close()
+			store := opened(t, filepath.Join(folder, "relay.db"))
 			here, away := filepath.Join(folder, file), filepath.Join(t.TempDir(), "away")
 			move := func(from, to string) {
 				if err := os.Rename(from, to); err != nil {
@@ -222,11 +212,7 @@ func TestLinksLeadToOneLock(t *testing.T) {
 			}
 			folder := t.TempDir()
 			path, other := filepath.Join(folder, "relay.db"), filepath.Join(folder, "other.db")
-			first, err := Open(t.Context(), path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer first.Close()
+			opened(t, path)
 			if err := link(path, other); err != nil {
 				t.Fatal(err)
 			}

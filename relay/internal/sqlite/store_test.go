@@ -18,22 +18,14 @@ func TestConformance(t *testing.T) {
 		if folders[t] == "" {
 			folders[t] = t.TempDir()
 		}
-		store, err := Open(t.Context(), filepath.Join(folders[t], name+".db"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return store
+		return opened(t, filepath.Join(folders[t], name+".db"))
 	})
 }
 
 // A path may contain characters that have a meaning in a URI.
 func TestOpenOddPath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b#c%20d&e.db")
-	store, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	opened(t, path)
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("the store is not where it was asked for: %v", err)
 	}
@@ -41,11 +33,8 @@ func TestOpenOddPath(t *testing.T) {
 
 func TestSecondRelayIsRefusedTheStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "relay.db")
-	first, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = Open(t.Context(), path)
+	first := opened(t, path)
+	_, err := Open(t.Context(), path)
 	want := fmt.Sprintf("in use by another relay (process %d)", os.Getpid())
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("opening a second time: %v, want %q in it", err, want)
@@ -53,11 +42,7 @@ func TestSecondRelayIsRefusedTheStore(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatalf("opening once the first is closed: %v", err)
-	}
-	again.Close()
+	opened(t, path)
 }
 
 func TestOpenRefuses(t *testing.T) {
