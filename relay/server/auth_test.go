@@ -56,9 +56,7 @@ func mint(t *testing.T, store token.Store, name string, role token.Role, scope e
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := token.Add(t.Context(), store, made); err != nil {
-		t.Fatal(err)
-	}
+	must(t, token.Add(t.Context(), store, made))
 	return text
 }
 
@@ -177,9 +175,7 @@ func TestRevokedStreamsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stalled.Close()
-	if err := stalled.(*net.TCPConn).SetReadBuffer(16 << 10); err != nil {
-		t.Fatal(err)
-	}
+	must(t, stalled.(*net.TCPConn).SetReadBuffer(16<<10))
 	fmt.Fprintf(stalled, "GET /events HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer %s\r\n\r\n", texts[0])
 	if _, err := stalled.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
@@ -292,13 +288,9 @@ func certify(t *testing.T, folder string, serial int64) (certFile, keyFile strin
 	for path, content := range map[string][]byte{
 		certFile: certPEM, keyFile: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
 	} {
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, content, 0o600))
 		// Coarse clocks give two files written soon after another the same time.
-		if err := os.Chtimes(path, time.Time{}, time.Unix(serial, 0)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(path, time.Time{}, time.Unix(serial, 0)))
 	}
 	roots = x509.NewCertPool()
 	roots.AppendCertsFromPEM(certPEM)
@@ -337,9 +329,7 @@ func TestTLS(t *testing.T) {
 	if response, err := get(renewed); err != nil || response.TLS.PeerCertificates[0].SerialNumber.Int64() != 2 {
 		t.Errorf("with the renewed certificate: %v", err)
 	}
-	if err := os.WriteFile(keyFile, []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(keyFile, []byte("half"), 0o600))
 	if _, err := get(renewed); err != nil {
 		t.Errorf("while the certificate is being written: %v", err)
 	}

@@ -101,9 +101,7 @@ func TestAdministratorsAloneHaveGitHubRedeliver(t *testing.T) {
 func (r *relay) log(t *testing.T, token string) string {
 	t.Helper()
 	var health struct{ Log string }
-	if err := (&client.Client{URL: r.address, Token: token}).Get(t.Context(), "api/v1/health", nil, &health); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (&client.Client{URL: r.address, Token: token}).Get(t.Context(), "api/v1/health", nil, &health))
 	return health.Log
 }
 

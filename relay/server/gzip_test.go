@@ -109,9 +109,7 @@ func followWithCurl(t *testing.T, address string, seen chan<- string) {
 		t.Fatal(err)
 	}
 	curl.Stderr = t.Output()
-	if err := curl.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, curl.Start())
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -160,9 +158,7 @@ func followWithChromium(t *testing.T, address string, seen chan<- string) {
 	// It has processes of its own, which it ends only if it is asked to.
 	chromium.Cancel = func() error { return chromium.Process.Signal(syscall.SIGTERM) }
 	chromium.WaitDelay = 10 * time.Second
-	if err := chromium.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, chromium.Start())
 	t.Cleanup(func() {
 		cancel()
 		_ = chromium.Wait() // it was interrupted

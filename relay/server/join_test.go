@@ -23,9 +23,7 @@ func TestACodeGivesATokenThatWorksAtOnceAndOnlyOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := token.Add(t.Context(), tokens, made); err != nil {
-		t.Fatal(err)
-	}
+	must(t, token.Add(t.Context(), tokens, made))
 	checker := newChecker(t, tokens)
 	r := start(t, server.Config{Tokens: checker, PublicURL: "https://relay.example.com"})
 	send := func(path, body string) (int, map[string]any) {
@@ -35,9 +33,7 @@ func TestACodeGivesATokenThatWorksAtOnceAndOnlyOnce(t *testing.T) {
 		}
 		defer response.Body.Close()
 		var answer map[string]any
-		if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.NewDecoder(response.Body).Decode(&answer))
 		return response.StatusCode, answer
 	}
 	join := func(body string) (int, map[string]any) { return send("/api/v1/join", body) }

@@ -196,18 +196,14 @@ func TestOneTimeLinkWaitsForTheStore(t *testing.T) {
 	r, admin, _ := administered(t, server.Config{Store: store, Page: page})
 	_, text := do(t, http.DefaultClient, http.MethodPost, r.address+"/sign-in/link", "", http.Header{"Authorization": {"Bearer " + admin}})
 	var answer struct{ Link string }
-	if err := json.Unmarshal([]byte(text), &answer); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(text), &answer))
 	_, code, _ := strings.Cut(answer.Link, "code=")
 	for _, step := range []struct {
 		note   string
 		status int
 		text   string
 	}{{"damaged", http.StatusServiceUnavailable, code}, {"", http.StatusSeeOther, ""}} {
-		if err := store.SetNote(t.Context(), "links-used", step.note); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.SetNote(t.Context(), "links-used", step.note))
 		response, text := do(t, r.browser(t), http.MethodPost, r.address+"/sign-in", url.Values{"code": {code}}.Encode(), form)
 		if response.StatusCode != step.status || !strings.Contains(text, step.text) || (response.Header.Get("Set-Cookie") == "") !=
 			(step.status == http.StatusServiceUnavailable) {
@@ -253,9 +249,7 @@ func TestMachinesAreSeenWithinScope(t *testing.T) {
 		var all struct {
 			Machines []event.Beacon `json:"machines"`
 		}
-		if err := (&client.Client{URL: r.address, Token: text}).Get(t.Context(), "api/v1/machines", nil, &all); err != nil {
-			t.Fatal(err)
-		}
+		must(t, (&client.Client{URL: r.address, Token: text}).Get(t.Context(), "api/v1/machines", nil, &all))
 		return all.Machines
 	}
 	if got := list(texts[0]); len(got) != 2 || got[0].Login != "judge" || got[0].Queued != 3 || got[0].Work[0].Pull != "acme/app#1" ||
@@ -303,9 +297,7 @@ func TestBoardKnowsWhoAsks(t *testing.T) {
 		t.Errorf("before an agent was heard: %d %s", status, text)
 	}
 	told := event.Beacon{Role: "author", Login: "Alice"}
-	if err := (&client.Client{URL: r.address, Token: texts[0]}).Announce(t.Context(), told); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (&client.Client{URL: r.address, Token: texts[0]}).Announce(t.Context(), told))
 	browser := r.signIn(t, texts[0])
 	_, board := do(t, browser, http.MethodGet, r.address+"/", "", nil)
 	for _, link := range []string{"?author=%40me", "?waiting=%40me"} {
@@ -342,9 +334,7 @@ func TestHealthTellsAdministratorsAloneOfTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := token.Add(t.Context(), store, invite); err != nil {
-		t.Fatal(err)
-	}
+	must(t, token.Add(t.Context(), store, invite))
 	for _, text := range []string{texts[0], texts[0], texts[1]} {
 		r.token = text
 		r.open(t, "", "").next()

@@ -87,6 +87,14 @@ func start(tb testing.TB, config server.Config) *relay {
 	return &relay{address: "http://" + config.Listener.Addr().String(), stop: stop, gone: gone}
 }
 
+// must ends the test unless err is nil.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func openStore(tb testing.TB, path string) hub.Store {
 	tb.Helper()
 	store, err := server.OpenStore(tb.Context(), "sqlite:"+path)

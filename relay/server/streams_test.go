@@ -30,15 +30,11 @@ func withhold(t *testing.T, conn net.Conn, requests int, reset chan<- struct{}) 
 	var out, head bytes.Buffer
 	out.WriteString(http2.ClientPreface)
 	frames, fields := http2.NewFramer(&out, nil), hpack.NewEncoder(&head)
-	if err := frames.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, frames.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}))
 	for i := range requests {
 		head.Reset()
 		for _, field := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "relay"}, {":path", "/healthz"}} {
-			if err := fields.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, fields.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}))
 		}
 		id := uint32(2*i + 1)
 		if err := frames.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: head.Bytes(), EndHeaders: true,
@@ -80,9 +76,7 @@ func TestAnswersThatAreNotLetThroughEnd(t *testing.T) {
 		defer conn.Close()
 		// The bubble's time is long before the certificate's.
 		encrypted := tls.Client(conn, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
-		if err := encrypted.Handshake(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, encrypted.Handshake())
 		withhold(t, encrypted, open+refused, reset)
 		synctest.Wait()
 		if got := len(reset); got != refused {

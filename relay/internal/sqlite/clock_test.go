@@ -62,9 +62,7 @@ func TestClockThatLeaps(t *testing.T) {
 	}
 	restart := func() {
 		t.Helper()
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 		start()
 	}
 	for _, step := range []struct {

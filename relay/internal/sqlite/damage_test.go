@@ -38,9 +38,7 @@ func written(t *testing.T, n int) (path string, events []event.Event) {
 	if err != nil || len(events) != n {
 		t.Fatalf("read %d events, %v", len(events), err)
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Close())
 	return path, events
 }
 
@@ -98,9 +96,7 @@ func TestDamageIsNeverReadAndAlwaysFound(t *testing.T) {
 func checkDamaged(t *testing.T, name string, file []byte, events []event.Event) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "relay.db")
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, file, 0o600))
 	store, err := Open(t.Context(), path)
 	if err != nil {
 		return // said, and nothing is served
@@ -136,9 +132,7 @@ func TestAFileOfAnOlderRelayIsUpgraded(t *testing.T) {
 		INSERT INTO meta (name, value) VALUES ('log', 'abcdefgh'), ('floor', 0);
 		INSERT INTO events VALUES (1, 'github', 'old', 'push', '', '', 0, '', 1700000000000, '{"X-Hub-Signature-256":"sha256=00","X-Github-Event":"push"}', x'7b7d');
 		PRAGMA user_version = 1`)
-	if err := errors.Join(err, writer.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, writer.Close()))
 	store := opened(t, path)
 	if results, err := store.Append(t.Context(), []event.Event{storetest.Event("old"), storetest.Event("new")}); err != nil ||
 		results[1].Seq != 2 || !results[0].Duplicate {
@@ -162,15 +156,11 @@ func TestFilesThatAreGoneTakeNothing(t *testing.T) {
 		"the folder": ""} {
 		t.Run(name, func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "folder")
-			if err := os.Mkdir(folder, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Mkdir(folder, 0o700))
 			store := opened(t, filepath.Join(folder, "relay.db"))
 			here, away := filepath.Join(folder, file), filepath.Join(t.TempDir(), "away")
 			move := func(from, to string) {
-				if err := os.Rename(from, to); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Rename(from, to))
 			}
 			refused := func(when string) {
 				t.Helper()
@@ -187,13 +177,9 @@ func TestFilesThatAreGoneTakeNothing(t *testing.T) {
 			move(here, away)
 			refused("moved away")
 			if file != "" {
-				if err := os.WriteFile(here, nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(here, nil, 0o600))
 				refused("replaced")
-				if err := os.Remove(here); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Remove(here))
 			}
 			move(away, here)
 			if _, err := store.Append(context.WithoutCancel(t.Context()), []event.Event{storetest.Event("kept")}); err != nil {
@@ -213,9 +199,7 @@ func TestLinksLeadToOneLock(t *testing.T) {
 			folder := t.TempDir()
 			path, other := filepath.Join(folder, "relay.db"), filepath.Join(folder, "other.db")
 			opened(t, path)
-			if err := link(path, other); err != nil {
-				t.Fatal(err)
-			}
+			must(t, link(path, other))
 			second, err := Open(t.Context(), other)
 			if err == nil {
 				second.Close()

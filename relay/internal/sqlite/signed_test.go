@@ -22,6 +22,14 @@ func signedEvent(delivery string, n int) event.Event {
 	return e
 }
 
+// must ends the test unless err is nil.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func opened(t *testing.T, path string) *Store {
 	t.Helper()
 	store, err := Open(t.Context(), path)
@@ -50,9 +58,7 @@ func execute(t *testing.T, path, statement string) {
 		t.Fatal(err)
 	}
 	_, err = db.Exec(statement)
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, db.Close()))
 }
 
 // A damaged list of signatures is reported, and the next relay rebuilds it from the events.
@@ -84,9 +90,7 @@ func TestDamagedListOfSignaturesIsMadeAnew(t *testing.T) {
 					t.Errorf("it tells %q, %v", told, err)
 				}
 			}
-			if err := store.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, store.Close())
 			if strings.Contains(harm, "PRAGMA") {
 				execute(t, path, harm)
 			}
@@ -133,9 +137,7 @@ func TestTrimmedSignaturesAreForgotten(t *testing.T) {
 	}
 	check(0, false)
 	check(3, true)
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Close())
 	store = opened(t, path)
 	check(0, true) // as it was stored again
 	check(1, false)

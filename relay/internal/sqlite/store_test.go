@@ -39,9 +39,7 @@ func TestSecondRelayIsRefusedTheStore(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("opening a second time: %v, want %q in it", err, want)
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Close())
 	opened(t, path)
 }
 
@@ -61,9 +59,7 @@ func TestOpenRefuses(t *testing.T) {
 			}
 		}, "schema version 99"},
 		"another kind of file": {func(t *testing.T, path string) {
-			if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600))
 		}, "not a database"},
 	} {
 		t.Run(name, func(t *testing.T) {
