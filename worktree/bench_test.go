@@ -58,9 +58,7 @@ func benchRequests(b *testing.B, n int) (*Store, []Request) {
 			Head: r.at(head), HeadRef: head, Base: r.at("refs/heads/main"), BaseRef: "refs/heads/main"}
 	}
 	s := &Store{Root: b.TempDir()}
-	if err := s.Prepare(b.Context(), reqs[0].Remote, "acme/app", "refs/heads/main"); err != nil {
-		b.Fatal(err)
-	}
+	must(b, s.Prepare(b.Context(), reqs[0].Remote, "acme/app", "refs/heads/main"))
 	return s, reqs
 }
 
@@ -84,9 +82,7 @@ func BenchmarkAcquire(b *testing.B) {
 	}{
 		{"new", unseen},
 		{"spare", func(b *testing.B) Request {
-			if err := s.Prepare(b.Context(), reqs[0].Remote, "acme/app", "refs/heads/main"); err != nil {
-				b.Fatal(err)
-			}
+			must(b, s.Prepare(b.Context(), reqs[0].Remote, "acme/app", "refs/heads/main"))
 			await.Until(b, "the spare tree to settle", func() bool { return h.settled(spareID) })
 			return unseen(b)
 		}},

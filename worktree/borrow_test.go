@@ -33,9 +33,7 @@ func userClone(t *testing.T, r *remoteRepo) (clone, canary string) {
 	}
 	hook := filepath.Join(clone, ".git", "hooks", "post-checkout")
 	writeTest(t, hook, "#!/bin/sh\n"+trap+"\n")
-	if err := os.Chmod(hook, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(hook, 0o755))
 	return clone, canary
 }
 
@@ -106,9 +104,7 @@ func TestMirrorIsMadeFromTheUsersClone(t *testing.T) {
 	run(t, clone, "git", "update-ref", "-d", "refs/remotes/origin/main")
 	run(t, clone, "git", "update-ref", "-d", "refs/remotes/origin/topic")
 	run(t, clone, "git", "-c", "gc.reflogExpire=now", "-c", "gc.reflogExpireUnreachable=now", "gc", "-q", "--prune=now")
-	if err := os.RemoveAll(filepath.Join(clone, ".git")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Join(clone, ".git")))
 	run(t, filepath.Join(s.Root, "acme", "app", "mirror.git"), "git", "cat-file", "-e", large)
 	run(t, filepath.Join(s.Root, "acme", "app", "mirror.git"), "git", "fsck", "--connectivity-only")
 	readBorrowed(t, acquire(t, s, req), req)
@@ -158,9 +154,7 @@ func TestCloneThatCannotBeBorrowedFrom(t *testing.T) {
 	if err != nil || len(packs) != 1 {
 		t.Fatal(packs, err)
 	}
-	if err := os.Remove(packs[0]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(packs[0]))
 	for name, c := range map[string]struct{ clone, says string }{
 		"missing":       {filepath.Join(dir, "nowhere"), "no such file"},
 		"no repository": {dir, "not a git repository"},

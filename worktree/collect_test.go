@@ -13,9 +13,7 @@ import (
 func aged(t *testing.T, s *Store, id string) {
 	t.Helper()
 	past := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(filepath.Join(s.Root, "acme", "app", id+".lock"), past, past); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(filepath.Join(s.Root, "acme", "app", id+".lock"), past, past))
 }
 
 func trees(t *testing.T, s *Store) []string {
@@ -50,9 +48,7 @@ func TestCollectGivesUpWhatNobodyUses(t *testing.T) {
 		aged(t, s, id)
 	}
 	for _, name := range []string{"broken-9-author-20200102-030405-000000000", "broken-9-author-" + timestamp()} {
-		if err := os.Mkdir(filepath.Join(s.Root, "acme", "app", name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(filepath.Join(s.Root, "acme", "app", name), 0o755))
 	}
 	done, err := s.Collect(t.Context(), Limits{Unused: time.Minute})
 	if err != nil || !slices.Equal(done.Trees, []string{"acme/app/12-author"}) || done.Bytes == 0 {
@@ -173,9 +169,7 @@ func TestCollectUnlocksTheRefs(t *testing.T) {
 		t.Errorf("the lock of a running git is there: %v, %v", exists(lock), err)
 	}
 	past := time.Now().Add(-2 * time.Hour)
-	if err := os.Chtimes(lock, past, past); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(lock, past, past))
 	if done, err := s.Collect(t.Context(), Limits{Unused: -time.Hour}); err != nil || len(done.Trees) != 1 || exists(lock) {
 		t.Errorf("%+v, %v, the old lock is there: %v", done, err, exists(lock))
 	}
@@ -196,9 +190,7 @@ func TestCachesGoWithTheirTree(t *testing.T) {
 		for _, name := range []string{"12-author/verify/go-build/x", "base/go-build/x", "13-author/session/go-build/x", "go-build/x"} {
 			writeTest(t, filepath.Join(caches, filepath.FromSlash(name)), "cached")
 		}
-		if err := giveUp(s); err != nil {
-			t.Fatal(err)
-		}
+		must(t, giveUp(s))
 		left, err := os.ReadDir(caches)
 		if err != nil {
 			t.Fatal(err)

@@ -67,9 +67,7 @@ func startHelper(t *testing.T, s *Store, req Request) (*exec.Cmd, string) {
 	if _, err := cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may be dead already
 		_ = out.Close()
@@ -79,9 +77,7 @@ func startHelper(t *testing.T, s *Store, req Request) (*exec.Cmd, string) {
 
 func kill(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Kill())
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) {
 		t.Fatalf("the killed child ended with %v", err)
@@ -204,9 +200,7 @@ func TestKilledAnywhere(t *testing.T) {
 		run(t, tree.Dir(), "git", "fsck", "--connectivity-only")
 		release(t, tree)
 		if i%4 == 0 { // so that new trees are met as well
-			if err := s.Remove(t.Context(), "acme/app", 12, "author"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Remove(t.Context(), "acme/app", 12, "author"))
 		}
 	}
 }
@@ -330,9 +324,7 @@ func TestSpareTree(t *testing.T) {
 	req := r.pull()
 	s := &Store{Root: t.TempDir()}
 	for range 2 {
-		if err := s.Prepare(t.Context(), req.Remote, "acme/app", "refs/heads/main"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Prepare(t.Context(), req.Remote, "acme/app", "refs/heads/main"))
 	}
 	h, err := s.home("acme/app")
 	if err != nil {
@@ -356,9 +348,7 @@ func TestSpareTree(t *testing.T) {
 	// A dirty tree is emptied before it serves another pull request.
 	writeTest(t, filepath.Join(tree.Dir(), "mine.txt"), "private\n")
 	release(t, tree)
-	if err := s.Remove(t.Context(), "acme/app", 12, "author"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Remove(t.Context(), "acme/app", 12, "author"))
 	if refs := leftovers(t, s); len(refs) != 1 || !strings.Contains(refs[0], "/12-author/") {
 		t.Errorf("set aside: %v", refs)
 	}

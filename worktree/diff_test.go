@@ -31,16 +31,10 @@ func TestDiffKeepsUnusualFileNames(t *testing.T) {
 	}
 	req := r.pull()
 	for i, name := range hellish {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(r.work, "new", name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(filepath.Join(r.work, "old", name), filepath.Join(r.work, "new", name)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(r.work, "new", name)), 0o755))
+		must(t, os.Rename(filepath.Join(r.work, "old", name), filepath.Join(r.work, "new", name)))
 		r.write(filepath.Join("edit", name), fmt.Sprintf("edited %d\nsame\nmore\n", i))
-		if err := os.Remove(filepath.Join(r.work, "gone", name)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(r.work, "gone", name)))
 	}
 	req.Head = r.commit("refs/heads/topic")
 	s := &Store{Root: t.TempDir()}
@@ -115,19 +109,11 @@ func TestDiffKinds(t *testing.T) {
 	r.write("empty-gone", "")
 	r.git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",sub")
 	// A submodule that is not checked out is an empty directory.
-	if err := os.Mkdir(filepath.Join(r.work, "sub"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(r.work, "sub"), 0o755))
 	req := r.pull()
-	if err := os.Chmod(filepath.Join(r.work, "mode"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(r.work, "becomes-link")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/etc/passwd", filepath.Join(r.work, "becomes-link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Join(r.work, "mode"), 0o755))
+	must(t, os.Remove(filepath.Join(r.work, "becomes-link")))
+	must(t, os.Symlink("/etc/passwd", filepath.Join(r.work, "becomes-link")))
 	r.write("binary", "\x00\x02")
 	r.write("no-newline", "b")
 	r.write("forged", "x\n--- a/other\n+++ b/other\n@@ -1 +1 @@\ndiff --git a/z b/z\nBinary files a and b differ\n\r\n\\ No newline at end "+

@@ -28,9 +28,7 @@ func fullDisk(t *testing.T) (s *Store, full func() (room func())) {
 			t.Fatal("the disk is not full")
 		}
 		return func() {
-			if err := os.Remove(ballast); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(ballast))
 		}
 	}
 }

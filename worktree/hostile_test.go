@@ -69,9 +69,7 @@ func TestNothingOfThePullRequestRuns(t *testing.T) {
 		"trap.include":          "[core]\nfsmonitor = " + trap + "\n",
 	} {
 		writeTest(t, filepath.Join(dir, name), text)
-		if err := os.Chmod(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(filepath.Join(dir, name), 0o755))
 	}
 	req := trapped(r, trap)
 	r.git("checkout", "-q", "topic")
@@ -104,16 +102,12 @@ func TestNothingOfThePullRequestRuns(t *testing.T) {
 	poison(t, tree, trap, snares...)
 	exercise(t, tree, req)
 	release(t, tree)
-	if err := s.Remove(t.Context(), "acme/app", 12, "author"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Remove(t.Context(), "acme/app", 12, "author"))
 	if b, err := os.ReadFile(canary); err == nil {
 		t.Fatalf("something of the checkout was executed:\n%s", b)
 	}
 	for _, name := range []string{"GIT_CONFIG_PARAMETERS", "GIT_EXTERNAL_DIFF"} {
-		if err := os.Unsetenv(name); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Unsetenv(name))
 	}
 	for _, sn := range snares {
 		s := &Store{Root: t.TempDir()}
@@ -144,9 +138,7 @@ func trapped(r *remoteRepo, trap string) Request {
 	r.git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",sub")
 	r.git("commit", "-q", "-m", "traps")
 	// A submodule that is not checked out is an empty directory.
-	if err := os.Mkdir(filepath.Join(r.work, "sub"), 0o755); err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, os.Mkdir(filepath.Join(r.work, "sub"), 0o755))
 	req := r.pull()
 	r.write("a.hidden", "after\n")
 	r.write("main.txt", "one\nours\nthree\n")
@@ -182,9 +174,7 @@ func poison(t *testing.T, tree *Tree, trap string, set ...snare) {
 		for _, hook := range []string{"post-checkout", "pre-commit", "commit-msg", "prepare-commit-msg", "post-commit",
 			"pre-merge-commit", "post-merge", "pre-push", "reference-transaction", "post-index-change"} {
 			path := filepath.Join(dir, "hooks", hook)
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 			if !slices.ContainsFunc(set, func(s snare) bool { return s.hook }) {
 				continue
 			}
@@ -298,17 +288,13 @@ func TestSecretStaysSecret(t *testing.T) {
 	}
 	writeTest(t, wrapper, fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$@\" >>'%[1]s/argv'\necho \"$@\" >>'%[1]s/env'\nenv "+
 		">>'%[1]s/env'\nexec '%[2]s' \"$@\"\n", dir, real))
-	if err := os.Chmod(wrapper, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(wrapper, 0o755))
 	t.Setenv("GITHUB_TOKEN", "ghp_ofAnotherKind")
 	s := &Store{Root: t.TempDir(), Git: wrapper}
 	tree := acquire(t, s, req)
 	writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "ours\n")
 	commit(t, tree, "ours")
-	if err := push(t, tree, "topic", req.Head); err != nil {
-		t.Fatal(err)
-	}
+	must(t, push(t, tree, "topic", req.Head))
 	if strings.Contains(read(t, dir, "argv"), secret) {
 		t.Error("the secret is on a command line")
 	}

@@ -43,9 +43,7 @@ func TestContentTakesNoPlaceOfAnLFSPointer(t *testing.T) {
 	if merge, err := tree.Merge(t.Context(), main, "Merge main", me); err != nil || len(merge.Conflicts) != 1 {
 		t.Fatalf("%+v, %v", merge, err)
 	}
-	if err := tree.TakeBase(t.Context(), "main.txt"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tree.TakeBase(t.Context(), "main.txt"))
 	if _, err := tree.Commit(t.Context(), "Merge main", me); err != nil {
 		t.Errorf("what the base did with its own files is refused: %v", err)
 	}

@@ -18,9 +18,7 @@ func TestListAndBlobsAreTheRegularFilesOfACommit(t *testing.T) {
 	r.write("large.txt", strings.Repeat("x", 101))
 	req := r.pull()
 	tree := acquire(t, &Store{Root: t.TempDir()}, req)
-	if err := writeFile(tree.Dir()+"/a/b.txt", "in the tree\n"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, writeFile(tree.Dir()+"/a/b.txt", "in the tree\n"))
 	entries, err := tree.List(t.Context(), req.Head)
 	if err != nil {
 		t.Fatal(err)

@@ -85,22 +85,16 @@ func TestMergeConflict(t *testing.T) {
 	writeTest(t, filepath.Join(tree.Dir(), "main.txt"), "one\nboth\nthree\n")
 	wantMarkers(t, tree, "gone.txt", "image.bin")
 	writeTest(t, filepath.Join(tree.Dir(), "image.bin"), "\x00both")
-	if err := os.Remove(filepath.Join(tree.Dir(), "gone.txt")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(tree.Dir(), "gone.txt")))
 	wantMarkers(t, tree)
 	writeTest(t, filepath.Join(tree.Dir(), "sub/new.txt"), "x\n>>>>>>> theirs\n")
 	wantMarkers(t, tree, "sub/new.txt")
-	if err := os.RemoveAll(filepath.Join(tree.Dir(), "sub")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Join(tree.Dir(), "sub")))
 	sha := commit(t, tree, "Merge main by hand")
 	if got := run(t, tree.Dir(), "git", "log", "-1", "--format=%P"); got != req.Head+" "+main {
 		t.Errorf("the parents are %s", got)
 	}
-	if err := push(t, tree, "topic", req.Head); err != nil {
-		t.Fatal(err)
-	}
+	must(t, push(t, tree, "topic", req.Head))
 	release(t, tree)
 
 	// A merge that was given up half way is set aside, and the tree is clean again.
@@ -245,9 +239,7 @@ func TestPushRefusedByRule(t *testing.T) {
 	req := r.pull()
 	hook := filepath.Join(r.bare, "hooks", "pre-receive")
 	writeTest(t, hook, "#!/bin/sh\necho 'topic is protected' >&2\nexit 1\n")
-	if err := os.Chmod(hook, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(hook, 0o755))
 	tree := acquire(t, &Store{Root: t.TempDir()}, req)
 	writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "ours\n")
 	commit(t, tree, "ours")

@@ -24,9 +24,7 @@ func nest(t *testing.T, dir string, more ...string) (places []string) {
 func withSubmodule(r *remoteRepo) Request {
 	r.t.Helper()
 	// A submodule that is not checked out is an empty directory.
-	if err := os.Mkdir(filepath.Join(r.work, "sub"), 0o755); err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, os.Mkdir(filepath.Join(r.work, "sub"), 0o755))
 	r.write("dir/file.txt", "tracked\n")
 	r.write("dir/deep/file.txt", "tracked\n")
 	r.git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",sub")
@@ -61,14 +59,10 @@ func TestNothingNestedReachesTheNextPullRequest(t *testing.T) {
 			places := nest(t, tree.Dir(), more...)
 			switch handOver {
 			case "after a verify":
-				if err := tree.Discard(t.Context(), req.Head); err != nil {
-					t.Fatal(err)
-				}
+				must(t, tree.Discard(t.Context(), req.Head))
 			case "spare":
 				release(t, tree)
-				if err := store.Remove(t.Context(), req.Repo, req.Number, req.Role); err != nil {
-					t.Fatal(err)
-				}
+				must(t, store.Remove(t.Context(), req.Repo, req.Number, req.Role))
 				req.Number++
 				tree = acquire(t, store, req)
 			default:

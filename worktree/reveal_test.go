@@ -59,9 +59,7 @@ func TestNothingIsExcludedInAMirror(t *testing.T) {
 
 func TestATreeThatVanishedIsSaidToBe(t *testing.T) {
 	_, req, s, tree := acquired(t)
-	if err := os.RemoveAll(tree.Dir()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(tree.Dir()))
 	_, err := tree.Commit(t.Context(), "Mine", me)
 	if want := "the directory " + tree.Dir() + " is gone"; err == nil || !strings.Contains(err.Error(), want) ||
 		errors.Is(err, os.ErrNotExist) {

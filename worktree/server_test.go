@@ -47,12 +47,8 @@ func newRemote(t testing.TB) *remoteRepo {
 	initRepo(t, r.bare, "[core]\n\tbare = true\n[http]\n\treceivepack = true\n")
 	initRepo(t, filepath.Join(r.work, ".git"), "[core]\n\tbare = false\n")
 	// The two have their objects in common, so that a push is but the name of a commit.
-	if err := os.Symlink(filepath.Join(r.bare, "objects"), filepath.Join(r.work, ".git", "objects")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(r.bare, "objects"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(filepath.Join(r.bare, "objects"), filepath.Join(r.work, ".git", "objects")))
+	must(t, os.MkdirAll(filepath.Join(r.bare, "objects"), 0o755))
 	backend := &cgi.Handler{Path: git, Args: []string{"http-backend"}, Stderr: io.Discard,
 		Env: []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=octocat"}}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -79,9 +75,7 @@ func initRepo(t testing.TB, dir, config string) {
 	writeTest(t, filepath.Join(dir, "HEAD"), "ref: refs/heads/main\n")
 	writeTest(t, filepath.Join(dir, "config"), config+"[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n")
 	for _, name := range []string{"refs", "hooks", "info"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
 	}
 }
 
@@ -113,12 +107,8 @@ func (r *remoteRepo) write(name, content string) {
 
 func writeTest(t testing.TB, path, content string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must(t, os.WriteFile(path, []byte(content), 0o644))
 }
 
 // commit commits everything in the clone, pushes it to the refs and returns its SHA.
@@ -157,6 +147,14 @@ func (r *remoteRepo) pull() Request {
 		Role: "author", Head: head, HeadRef: "refs/heads/topic", Base: base, BaseRef: "refs/heads/main"}
 }
 
+// must ends the test unless err is nil.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // acquired makes a remote with a pull request, and acquires the request's tree in a new store.
 func acquired(t testing.TB) (*remoteRepo, Request, *Store, *Tree) {
 	t.Helper()
@@ -189,9 +187,7 @@ func commit(t testing.TB, tree *Tree, message string) string {
 
 func release(t testing.TB, tree *Tree) {
 	t.Helper()
-	if err := tree.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tree.Release())
 }
 
 func read(t testing.TB, path ...string) string {

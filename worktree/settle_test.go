@@ -20,21 +20,15 @@ func TestTakeBaseSettlesAConflict(t *testing.T) {
 	if err != nil || !slices.Equal(merge.Conflicts, []string{"gone.txt", "image.bin", "main.txt"}) {
 		t.Fatalf("%+v, %v", merge, err)
 	}
-	if err := tree.TakeBase(t.Context(), "main.txt"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tree.TakeBase(t.Context(), "main.txt"))
 	writeTest(t, filepath.Join(tree.Dir(), "main.txt"), "spoilt\n")
-	if err := tree.Reopen(t.Context(), "main.txt"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tree.Reopen(t.Context(), "main.txt"))
 	if left, err := tree.ConflictMarkers(t.Context(), snapshot(t, tree)); err != nil || !slices.Contains(left, "main.txt") ||
 		!strings.Contains(read(t, tree.Dir(), "main.txt"), "\ntwo\n=======\ntheirs\n") {
 		t.Errorf("left are %q, %v; the file is %s", left, err, read(t, tree.Dir(), "main.txt"))
 	}
 	for _, path := range merge.Conflicts {
-		if err := tree.TakeBase(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tree.TakeBase(t.Context(), path))
 	}
 	if left, err := tree.ConflictMarkers(t.Context(), snapshot(t, tree)); err != nil || len(left) > 0 {
 		t.Errorf("left are %q, %v", left, err)
@@ -74,13 +68,9 @@ func TestReopenOfADeletedFile(t *testing.T) {
 	}
 	before := run(t, tree.Dir(), "git", "ls-files", "--unmerged")
 	for path, want := range map[string]string{"ours.lock": "two\n", "theirs.lock": "three\n"} {
-		if err := tree.TakeBase(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tree.TakeBase(t.Context(), path))
 		writeTest(t, filepath.Join(tree.Dir(), path), "half of it\n")
-		if err := tree.Reopen(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tree.Reopen(t.Context(), path))
 		if got := read(t, tree.Dir(), path); got != want {
 			t.Errorf("%s holds %q, want %q", path, got, want)
 		}
@@ -102,9 +92,7 @@ func TestDiscardLeavesWhatIsCommittedOrIgnored(t *testing.T) {
 		writeTest(t, filepath.Join(tree.Dir(), name), text)
 	}
 	run(t, tree.Dir(), "git", "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "--quiet", "--all", "--message=mine")
-	if err := tree.Discard(t.Context(), req.Head); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tree.Discard(t.Context(), req.Head))
 	if head, err := tree.Head(t.Context()); head != req.Head || err != nil {
 		t.Errorf("HEAD is at %s, want %s: %v", head, req.Head, err)
 	}

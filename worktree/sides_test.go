@@ -29,9 +29,7 @@ func TestSidesAreBothContents(t *testing.T) {
 	req.Head = r.commit("refs/heads/topic")
 	store := &Store{Root: t.TempDir()}
 	tree := acquire(t, store, req)
-	if err := writeFile(tree.Dir()+"/edited.txt", "in the tree\n"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, writeFile(tree.Dir()+"/edited.txt", "in the tree\n"))
 	committed, err := tree.Diff(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -104,9 +102,7 @@ func TestReadFileOutlivesARepack(t *testing.T) {
 		t.Fatal(packs, err)
 	}
 	for _, pack := range packs {
-		if err := os.Remove(pack); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(pack))
 	}
 	tree.objects = nil
 	if text, err := read("topic.txt"); err == nil || errors.Is(err, fs.ErrNotExist) {

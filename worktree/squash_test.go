@@ -118,15 +118,9 @@ func TestDiffIsWhatASquashMergeDoes(t *testing.T) {
 			h.on("topic", func() {
 				h.git("update-index", "--chmod=+x", "b.txt")
 				h.git("update-index", "--add", "--cacheinfo", "160000,"+h.request.Base+",sub")
-				if err := os.Chmod(filepath.Join(h.work, "b.txt"), 0o755); err != nil {
-					h.t.Fatal(err)
-				}
-				if err := os.Mkdir(filepath.Join(h.work, "sub"), 0o755); err != nil {
-					h.t.Fatal(err)
-				}
-				if err := os.Symlink("/etc/passwd", filepath.Join(h.work, "link")); err != nil {
-					h.t.Fatal(err)
-				}
+				must(h.t, os.Chmod(filepath.Join(h.work, "b.txt"), 0o755))
+				must(h.t, os.Mkdir(filepath.Join(h.work, "sub"), 0o755))
+				must(h.t, os.Symlink("/etc/passwd", filepath.Join(h.work, "link")))
 			})
 			h.on("main", func() { h.write("a.txt", "two\n") })
 			return h.pushed()
@@ -248,9 +242,7 @@ func TestHistoryIsWhatCommitsSay(t *testing.T) {
 		{"a commit graph", func() {
 			run(t, mirror, "git", "replace", "--delete", merge)
 			for _, name := range []string{"shallow", "info/grafts"} {
-				if err := os.RemoveAll(filepath.Join(mirror, filepath.FromSlash(name))); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.RemoveAll(filepath.Join(mirror, filepath.FromSlash(name))))
 			}
 			run(t, mirror, "git", "commit-graph", "write", "--reachable")
 			dropSecondParent(t, filepath.Join(mirror, "objects", "info", "commit-graph"), run(t, mirror, "git", "rev-parse", merge+"^{tree}"))
@@ -288,7 +280,5 @@ func dropSecondParent(t *testing.T, graph, tree string) {
 		}
 		at += 1 + next
 	}
-	if err := errors.Join(os.Chmod(graph, 0o644), os.WriteFile(graph, data, 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Chmod(graph, 0o644), os.WriteFile(graph, data, 0o644)))
 }

@@ -36,9 +36,7 @@ func TestLifeOfOnePullRequest(t *testing.T) {
 	} else {
 		wantErr(t, err, ErrNothingToCommit)
 	}
-	if err := push(t, tree, "topic", req.Head); err != nil {
-		t.Fatal(err)
-	}
+	must(t, push(t, tree, "topic", req.Head))
 	if got := r.at("refs/heads/topic"); got != sha {
 		t.Errorf("the remote is at %s, want %s", got, sha)
 	}
@@ -54,9 +52,7 @@ func TestLifeOfOnePullRequest(t *testing.T) {
 	if got := leftovers(t, s); len(got) != 0 {
 		t.Errorf("a clean life left %v", got)
 	}
-	if err := s.Remove(t.Context(), "acme/app", 12, "author"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Remove(t.Context(), "acme/app", 12, "author"))
 	if exists(tree.Dir()) {
 		t.Error("the tree is still there")
 	}
@@ -201,9 +197,7 @@ func TestReadFromTheObjectStore(t *testing.T) {
 	r.write(".touchstone/config.yaml", "mode: strict\n")
 	r.write(".touchstone/guidelines/a.md", "A")
 	r.write(".touchstone/guidelines/deep/b.md", "B")
-	if err := os.Symlink("/etc/passwd", filepath.Join(r.work, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("/etc/passwd", filepath.Join(r.work, "link")))
 	req := r.pull()
 	tree := acquire(t, &Store{Root: t.TempDir()}, req)
 	writeTest(t, filepath.Join(tree.Dir(), ".touchstone/config.yaml"), "mode: lax\n")

@@ -24,17 +24,11 @@ func asNobody(t *testing.T) bool {
 	}
 	dir := t.TempDir()
 	for _, d := range []string{dir, filepath.Dir(dir)} {
-		if err := os.Chmod(d, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(d, 0o777))
 	}
 	binary := filepath.Join(dir, "test")
-	if err := copyFile(binary, os.Args[0]); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(binary, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, copyFile(binary, os.Args[0]))
+	must(t, os.Chmod(binary, 0o755))
 	cmd := exec.Command(binary, "-test.v", "-test.run=^"+t.Name()+"$")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
@@ -49,9 +43,7 @@ func lockIn(t *testing.T, dir, name string) {
 	t.Helper()
 	writeTest(t, filepath.Join(dir, name, "deep", "file"), "kept\n")
 	for _, d := range []string{filepath.Join(dir, name, "deep"), filepath.Join(dir, name)} {
-		if err := os.Chmod(d, 0o500); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(d, 0o500))
 	}
 }
 
@@ -91,9 +83,7 @@ func TestAFileThatCannotBeRead(t *testing.T) {
 	}
 	tree := acquire(t, &Store{Root: t.TempDir()}, newRemote(t).pull())
 	writeTest(t, filepath.Join(tree.Dir(), "secret.txt"), "x\n")
-	if err := os.Chmod(filepath.Join(tree.Dir(), "secret.txt"), 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Join(tree.Dir(), "secret.txt"), 0))
 	_, err := tree.Commit(t.Context(), "Mine", me)
 	if err == nil || !strings.Contains(err.Error(), `"secret.txt"`) || !strings.Contains(err.Error(), "allow it with chmod") {
 		t.Errorf("it says %v", err)
