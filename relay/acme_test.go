@@ -77,9 +77,7 @@ func TestDomainGetsItsCertificate(t *testing.T) {
 	dir := t.TempDir()
 	config := defaultConfig()
 	config.Store, config.Domain, config.ACMEDirectory = "sqlite:"+filepath.Join(dir, "relay.db"), domain, directory
-	if err := config.validate(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, config.validate())
 	serve := func(listener net.Listener) *http.Server {
 		encryption, err := config.encryption()
 		if err != nil {
@@ -102,9 +100,7 @@ func TestDomainGetsItsCertificate(t *testing.T) {
 		}
 		return err
 	}
-	if err := connect(listener.Addr().String(), domain); err != nil {
-		t.Fatal(err)
-	}
+	must(t, connect(listener.Addr().String(), domain))
 	if err := connect(listener.Addr().String(), "other.test"); err == nil {
 		t.Error("another name has a certificate too")
 	}

@@ -45,9 +45,7 @@ func TestConfigMistakes(t *testing.T) {
 		t.Errorf("the retention is %s, %v", config.Retention, err)
 	}
 	large := filepath.Join(t.TempDir(), "relay.yaml")
-	if err := os.WriteFile(large, []byte("listen: a:1\n#"+strings.Repeat(" ", maxConfigBytes)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(large, []byte("listen: a:1\n#"+strings.Repeat(" ", maxConfigBytes)), 0o600))
 	if err := config.load(large); err == nil || !strings.Contains(err.Error(), "larger than 1048576 bytes") {
 		t.Errorf("of a large file only the beginning was read: %v", err)
 	}

@@ -185,9 +185,7 @@ func TestTerminatedWithWebhookInFlight(t *testing.T) {
 	webhook := p.begin(t, example)
 	defer webhook.Close()
 
-	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.command.Process.Signal(syscall.SIGTERM))
 	checkGoodbye(t, stream.Body)
 	// The streams may have ended a moment before nobody listens any more.
 	late, err := net.Dial("tcp", p.address)
@@ -227,9 +225,7 @@ func TestTerminatedWithStalledSenders(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.command.Process.Signal(syscall.SIGTERM))
 	response, err := http.ReadResponse(webhook.answers, nil)
 	if err != nil {
 		t.Fatalf("the webhook in flight was not answered: %v", err)

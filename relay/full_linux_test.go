@@ -16,9 +16,7 @@ import (
 func (p *process) limitFiles(t *testing.T, bytes uint64) {
 	t.Helper()
 	limits := unix.Rlimit{Cur: bytes, Max: unix.RLIM_INFINITY}
-	if err := unix.Prlimit(p.command.Process.Pid, unix.RLIMIT_FSIZE, &limits, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.Prlimit(p.command.Process.Pid, unix.RLIMIT_FSIZE, &limits, nil))
 }
 
 func TestDiskFull(t *testing.T) {

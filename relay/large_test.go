@@ -25,9 +25,7 @@ func TestLargestPayloads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tail.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tail.Start())
 	t.Cleanup(func() {
 		_ = tail.Process.Kill()
 		_ = tail.Wait() // killed just now

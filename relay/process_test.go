@@ -27,6 +27,14 @@ import (
 
 const testSecret = "s3cret"
 
+// must ends the test unless err is nil.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // waitForLine waits for a file that is written in one step, and returns its first line.
 func waitForLine(path string) (line string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
@@ -77,9 +85,7 @@ func launch(t *testing.T, binary string, environment []string, flags ...string) 
 	p.command = exec.Command(binary, append([]string{"serve", "--address-file", addressFile}, flags...)...)
 	p.command.Env = append(append(os.Environ(), "RELAY_GITHUB_SECRET="+testSecret), environment...)
 	p.command.Stderr = p.log
-	if err := p.command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.command.Start())
 	t.Cleanup(func() { p.kill() })
 	address, err := waitForLine(addressFile)
 	if err != nil {
@@ -205,9 +211,7 @@ func deliverUntilKilled(t *testing.T, p *process, all []examples.Example, from i
 			return nil
 		})
 	}
-	if err := senders.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, senders.Wait())
 	p.kill()
 	if int(acknowledged.Load()) == len(all) {
 		t.Fatal("the relay took everything before it died, so nothing was tried")
@@ -244,9 +248,7 @@ func TestTheRelayEndsCleanlyOnSIGTERM(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-subscriber
-	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.command.Process.Signal(syscall.SIGTERM))
 	if err := p.command.Wait(); err != nil {
 		t.Errorf("after SIGTERM: %v\n%s", err, p.log)
 	}

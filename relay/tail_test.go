@@ -48,9 +48,7 @@ func TestTailPrintsSettings(t *testing.T) {
 	settings := event.Settings{ID: event.Cursor{Log: "q7m2x4ka", Seq: 7}, By: "ops",
 		Values: map[string]string{"engine.off": "opus\x1b[2J", "engine.model": "sonnet"}}
 	for _, c := range []event.Settings{settings, {ID: settings.ID, Values: map[string]string{}}} {
-		if err := p.print(t.Context(), event.Message{Settings: &c}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.print(t.Context(), event.Message{Settings: &c}))
 	}
 	want := "-- for all agents, since q7m2x4ka-7, by ops: engine.model=sonnet engine.off=opus[2J\n" +
 		"-- for all agents, since q7m2x4ka-7, by someone without an access token, on an older relay: nothing is set\n"
@@ -100,9 +98,7 @@ func TestTailPrintsWhatCannotDeceive(t *testing.T) {
 		Repo: "acme/\u202eppa", Sender: "eve\u2066\u200b\x1b[2J", Payload: []byte("{\"title\":\"a\u202eb\U000e0041\"}")}
 	for _, asJSON := range []bool{false, true} {
 		var out bytes.Buffer
-		if err := (printer{out: &out, json: asJSON}).print(t.Context(), event.Message{Event: &e}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, (printer{out: &out, json: asJSON}).print(t.Context(), event.Message{Event: &e}))
 		line := strings.TrimSuffix(out.String(), "\n")
 		if i := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
 			t.Errorf("it printed %q", line)

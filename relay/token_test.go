@@ -74,9 +74,7 @@ func TestRevokedOnEveryRelay(t *testing.T) {
 		return // a relay that is killed notes nothing
 	}
 	for _, p := range relays {
-		if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.command.Process.Signal(syscall.SIGTERM))
 		if err := p.command.Wait(); err != nil {
 			t.Errorf("after SIGTERM: %v\n%s", err, p.log)
 		}

@@ -7,9 +7,7 @@ import "testing"
 func TestTheFirstAddressIsKept(t *testing.T) {
 	t.Parallel()
 	u := setup{dir: t.TempDir(), listen: "127.0.0.1:0"}
-	if err := u.prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, u.prepare(t.Context()))
 	config := defaultConfig()
 	if err := config.load(u.file("relay.yaml")); err != nil || config.Listen != u.listen {
 		t.Errorf("it listens on %s, want %s: %v", config.Listen, u.listen, err)

@@ -60,9 +60,7 @@ func TestVerifyTamperedSQLite(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = db.Exec(test.tamper)
-			if err := errors.Join(err, db.Close()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(err, db.Close()))
 			checkVerified(t, test.want, test.tamper != "", store)
 		})
 	}
@@ -137,9 +135,7 @@ func (d documents) do(method, path string, body []byte) []byte {
 func (d documents) get(path, field string) any {
 	d.t.Helper()
 	var document struct{ Fields map[string]any }
-	if err := json.Unmarshal(d.do(http.MethodGet, path, nil), &document); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, json.Unmarshal(d.do(http.MethodGet, path, nil), &document))
 	return document.Fields[field]
 }
 
