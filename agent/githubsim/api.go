@@ -262,8 +262,8 @@ func atLeast(text string, fallback int) int {
 }
 
 // each renders a list; the result is never JSON's null.
-func each[T any](items []T, render func(T) object) []object {
-	out := make([]object, 0, len(items))
+func each[T, R any](items []T, render func(T) R) []R {
+	out := make([]R, 0, len(items))
 	for _, item := range items {
 		out = append(out, render(item))
 	}

@@ -17,8 +17,7 @@ type autoMerge struct {
 	at     time.Time
 }
 
-func (c *call) enableAutoMergeMutation(a args) (any, error) {
-	input, _ := a["input"].(map[string]any)
+func (c *call) enableAutoMergeMutation(input args) (fields, error) {
 	p, err := c.pullToMerge(input)
 	if err != nil {
 		return nil, err
@@ -26,23 +25,19 @@ func (c *call) enableAutoMergeMutation(a args) (any, error) {
 	if c.sim.protects(p) == nil {
 		return nil, graphql.Unprocessable("Pull request is in clean status")
 	}
-	method, _ := input["mergeMethod"].(string)
-	p.auto = &autoMerge{by: c.user, method: strings.ToLower(method), at: c.sim.now()}
-	return &graphql.Object{Type: "EnablePullRequestAutoMergePayload", Fields: fields{
-		"clientMutationId": input["clientMutationId"], "actor": c.actor(c.user), "pullRequest": c.pullNode(p),
-	}}, nil
+	p.auto = &autoMerge{by: c.user, method: strings.ToLower(input.Text("mergeMethod")), at: c.sim.now()}
+	return fields{"actor": c.actor(c.user), "pullRequest": c.pullNode(p)}, nil
 }
 
 // pullToMerge is the open pull request that the input of a mutation names, if the caller may have it merged at that head.
-func (c *call) pullToMerge(input map[string]any) (*pull, error) {
-	id, _ := input["pullRequestId"].(string)
-	expected, _ := input["expectedHeadOid"].(string)
+func (c *call) pullToMerge(input args) (*pull, error) {
+	id, expected := input.Text("pullRequestId"), input.Text("expectedHeadOid")
 	p := c.pullByID(id)
 	switch {
 	case p == nil:
-		return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
+		return nil, noNode(id)
 	case !p.repo.canWrite(c.user):
-		return nil, graphql.Forbidden(c.user.Login + " does not have the correct permissions to execute this mutation")
+		return nil, c.forbidden()
 	case p.closed || p.draft:
 		return nil, graphql.Unprocessable("Pull request is closed or still a draft")
 	case expected != "" && expected != p.headSHA:

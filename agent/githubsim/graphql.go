@@ -33,30 +33,35 @@ func (c *call) graphQL() (reply, error) {
 		"repository": graphql.Resolver(c.repositoryField),
 		"node":       graphql.Resolver(func(a args) (any, error) { return c.nodeByID(a.Text("id")), nil }),
 	}}
-	mutation := &graphql.Object{Type: "Mutation", Fields: fields{
-		"markPullRequestReadyForReview": c.draftMutation("MarkPullRequestReadyForReviewPayload", false),
-		"convertPullRequestToDraft":     c.draftMutation("ConvertPullRequestToDraftPayload", true),
-		"resolveReviewThread":           c.resolveMutation("ResolveReviewThreadPayload", "resolved", c.user),
-		"enqueuePullRequest":            graphql.Resolver(c.enqueueMutation),
-		"dequeuePullRequest":            graphql.Resolver(c.dequeueMutation),
-		"enablePullRequestAutoMerge":    graphql.Resolver(c.enableAutoMergeMutation),
-		"updateRefs":                    graphql.Resolver(c.updateRefsMutation),
-		"unresolveReviewThread":         c.resolveMutation("UnresolveReviewThreadPayload", "unresolved", nil),
+	mutations := &graphql.Object{Type: "Mutation", Fields: fields{
+		"markPullRequestReadyForReview": mutation("MarkPullRequestReadyForReviewPayload", c.draftMutation(false)),
+		"convertPullRequestToDraft":     mutation("ConvertPullRequestToDraftPayload", c.draftMutation(true)),
+		"resolveReviewThread":           mutation("ResolveReviewThreadPayload", c.resolveMutation("resolved", c.user)),
+		"enqueuePullRequest":            mutation("EnqueuePullRequestPayload", c.enqueueMutation),
+		"dequeuePullRequest":            mutation("DequeuePullRequestPayload", c.dequeueMutation),
+		"enablePullRequestAutoMerge":    mutation("EnablePullRequestAutoMergePayload", c.enableAutoMergeMutation),
+		"updateRefs":                    mutation("UpdateRefsPayload", c.updateRefsMutation),
+		"unresolveReviewThread":         mutation("UnresolveReviewThreadPayload", c.resolveMutation("unresolved", nil)),
 	}}
-	return reply{status: http.StatusOK, body: graphql.Execute(schema, query, mutation, req)}, nil
+	return reply{status: http.StatusOK, body: graphql.Execute(schema, query, mutations, req)}, nil
+}
+
+// mutation makes a resolver from what does the mutation and returns the other fields of its payload.
+func mutation(payload string, run func(input args) (fields, error)) graphql.Resolver {
+	return func(a args) (any, error) {
+		input, _ := a["input"].(map[string]any)
+		out, err := run(input)
+		if err != nil {
+			return nil, err
+		}
+		out["clientMutationId"] = input["clientMutationId"]
+		return &graphql.Object{Type: payload, Fields: out}, nil
+	}
 }
 
 // field makes a resolver from a function that needs no arguments and cannot fail.
 func field(value func() any) graphql.Resolver {
 	return func(args) (any, error) { return value(), nil }
-}
-
-func nodes[T any](items []T, render func(T) node) []node {
-	out := make([]node, 0, len(items))
-	for _, item := range items {
-		out = append(out, render(item))
-	}
-	return out
 }
 
 // userNode renders a User, or a Bot for an app. The kind "User" is for fields such as viewer, which the schema
@@ -100,6 +105,14 @@ func (c *call) repositoryField(a args) (any, error) {
 
 func notFound(format string, args ...any) error {
 	return graphql.NotFound(fmt.Sprintf(format, args...))
+}
+
+func noNode(id string) error {
+	return notFound("Could not resolve to a node with the global id of '%s'", id)
+}
+
+func (c *call) forbidden() error {
+	return graphql.Forbidden(c.user.Login + " does not have the correct permissions to execute this mutation")
 }
 
 func (c *call) repoNode(r *repo) node {
@@ -172,7 +185,7 @@ func (c *call) pullConnection(r *repo, a args, among func(*pull) bool) (any, err
 	if order["direction"] == "DESC" {
 		slices.Reverse(list)
 	}
-	return graphql.Connection("PullRequestConnection", nodes(list, c.pullNode))(a)
+	return graphql.Connection("PullRequestConnection", each(list, c.pullNode))(a)
 }
 
 func pullState(p *pull) string {
@@ -194,21 +207,18 @@ func (c *call) pullByID(id string) *pull {
 }
 
 // draftMutation marks a pull request as a draft or as ready for review.
-func (c *call) draftMutation(payload string, draft bool) graphql.Resolver {
-	return func(a args) (any, error) {
-		input, _ := a["input"].(map[string]any)
-		id, _ := input["pullRequestId"].(string)
+func (c *call) draftMutation(draft bool) func(args) (fields, error) {
+	return func(input args) (fields, error) {
+		id := input.Text("pullRequestId")
 		p := c.pullByID(id)
 		if p == nil {
-			return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
+			return nil, noNode(id)
 		}
 		if p.author != c.user && !p.repo.canWrite(c.user) {
 			return nil, fmt.Errorf("%s does not have permission to change this pull request", c.user.Login)
 		}
 		c.sim.setDraft(c.ctx, p, c.user, draft)
-		return &graphql.Object{Type: payload, Fields: fields{
-			"clientMutationId": input["clientMutationId"], "pullRequest": c.pullNode(p),
-		}}, nil
+		return fields{"pullRequest": c.pullNode(p)}, nil
 	}
 }
 

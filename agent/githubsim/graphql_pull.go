@@ -38,21 +38,21 @@ func (c *call) pullNode(p *pull) node {
 		"mergeable":        field(func() any { return c.mergeableState(p) }),
 		"mergeStateStatus": field(func() any { return s.mergeState(p) }),
 		"reviewDecision":   field(func() any { return reviewDecision(p) }),
-		"labels":           graphql.Connection("LabelConnection", nodes(p.labels, labelNode)),
-		"reviewRequests": graphql.Connection("ReviewRequestConnection", nodes(p.requested, func(a *account) node {
+		"labels":           graphql.Connection("LabelConnection", each(p.labels, labelNode)),
+		"reviewRequests": graphql.Connection("ReviewRequestConnection", each(p.requested, func(a *account) node {
 			return &graphql.Object{Type: "ReviewRequest", Fields: fields{"id": nodeID("RR", a.id), "requestedReviewer": c.actor(a)}}
 		})),
 		"latestOpinionatedReviews": graphql.Resolver(func(a args) (any, error) {
 			opinions := p.opinions()
 			latest := slices.DeleteFunc(slices.Clone(p.reviews), func(rv *review) bool { return opinions[rv.author] != rv })
-			return graphql.Connection("PullRequestReviewConnection", nodes(latest, func(rv *review) node { return c.reviewNode(p, rv) }))(a)
+			return graphql.Connection("PullRequestReviewConnection", each(latest, func(rv *review) node { return c.reviewNode(p, rv) }))(a)
 		}),
 		"reviews":       graphql.Resolver(func(a args) (any, error) { return c.reviewConnection(p, a) }),
-		"comments":      graphql.Connection("IssueCommentConnection", nodes(p.comments, func(cm *comment) node { return c.commentNode(p, cm) })),
+		"comments":      graphql.Connection("IssueCommentConnection", each(p.comments, func(cm *comment) node { return c.commentNode(p, cm) })),
 		"reviewThreads": graphql.Resolver(func(a args) (any, error) { return c.threadConnection(p, a) }),
 		"timelineItems": graphql.Resolver(func(a args) (any, error) { return c.timeline(p, a) }),
 		"closingIssuesReferences": graphql.Resolver(func(a args) (any, error) {
-			return graphql.Connection("IssueConnection", nodes(p.closes(), func(i *issue) node { return c.issueNode(r, i) }))(a)
+			return graphql.Connection("IssueConnection", each(p.closes(), func(i *issue) node { return c.issueNode(r, i) }))(a)
 		}),
 		"commits": graphql.Resolver(func(a args) (any, error) { return c.pullCommitConnection(p, a) }),
 	}}
@@ -113,7 +113,7 @@ func (c *call) reviewNode(p *pull, rv *review) node {
 		"userContentEdits": c.editConnection(rv.revisions),
 		"commit":           field(func() any { return c.commitNode(p.repo, rv.commit) }),
 		"url":              fmt.Sprintf("%s/%s/pull/%d#pullrequestreview-%d", c.sim.url, p.repo.fullName(), p.number, rv.id),
-		"comments": graphql.Connection("PullRequestReviewCommentConnection", nodes(rv.comments, func(rc *reviewComment) node {
+		"comments": graphql.Connection("PullRequestReviewCommentConnection", each(rv.comments, func(rc *reviewComment) node {
 			return c.reviewCommentNode(p, rc)
 		})),
 	}}
@@ -134,7 +134,7 @@ func (c *call) pullCommitConnection(p *pull, a args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return graphql.Connection("PullRequestCommitConnection", nodes(diff.Commits, func(cm bare.Commit) node {
+	return graphql.Connection("PullRequestCommitConnection", each(diff.Commits, func(cm bare.Commit) node {
 		return &graphql.Object{Type: "PullRequestCommit", Fields: fields{"id": "PRC_" + cm.SHA, "commit": c.commitNode(p.repo, cm.SHA)}}
 	}))(a)
 }

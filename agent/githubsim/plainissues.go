@@ -69,7 +69,7 @@ func (c *call) issueNode(r *repo, i *issue) node {
 		"id": nodeID("I", i.id), "databaseId": i.id, "number": i.number, "title": i.title, "body": i.body, "state": "OPEN",
 		"url":        fmt.Sprintf("%s/%s/issues/%d", c.sim.url, r.fullName(), i.number),
 		"repository": field(func() any { return c.repoNode(r) }), "author": c.actor(i.author),
-		"labels": graphql.Connection("LabelConnection", nodes(i.labels, labelNode)),
+		"labels": graphql.Connection("LabelConnection", each(i.labels, labelNode)),
 	}}
 }
 

@@ -26,8 +26,7 @@ func (r *repo) inQueue() []*pull {
 	return out
 }
 
-func (c *call) enqueueMutation(a args) (any, error) {
-	input, _ := a["input"].(map[string]any)
+func (c *call) enqueueMutation(input args) (fields, error) {
 	p, err := c.pullToMerge(input)
 	if err != nil {
 		return nil, err
@@ -43,9 +42,7 @@ func (c *call) enqueueMutation(a args) (any, error) {
 		c.sim.emitPull(c.ctx, p, c.user, "enqueued", nil)
 		c.sim.workQueue(p.repo)
 	}
-	return &graphql.Object{Type: "EnqueuePullRequestPayload", Fields: fields{
-		"clientMutationId": input["clientMutationId"], "mergeQueueEntry": c.queueNode(p),
-	}}, nil
+	return fields{"mergeQueueEntry": c.queueNode(p)}, nil
 }
 
 // queueNode renders a pull request's place in the merge queue; null if it is in none.
@@ -82,20 +79,19 @@ func (s *Sim) workQueue(r *repo) {
 	})
 }
 
-func (c *call) dequeueMutation(a args) (any, error) {
-	input, _ := a["input"].(map[string]any)
-	id, _ := input["id"].(string)
+func (c *call) dequeueMutation(input args) (fields, error) {
+	id := input.Text("id")
 	p := c.pullByID(id)
 	switch {
 	case p == nil:
-		return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
+		return nil, noNode(id)
 	case !p.repo.canWrite(c.user):
-		return nil, graphql.Forbidden(c.user.Login + " does not have the correct permissions to execute this mutation")
+		return nil, c.forbidden()
 	case p.queued == nil:
 		return nil, graphql.Unprocessable("Pull request is not in the merge queue")
 	}
 	c.sim.dequeue(c.ctx, p, c.user, "MANUAL")
-	return &graphql.Object{Type: "DequeuePullRequestPayload", Fields: fields{"clientMutationId": input["clientMutationId"]}}, nil
+	return fields{}, nil
 }
 
 // dequeue removes a pull request from its queue, if it is in one.
@@ -109,15 +105,14 @@ func (s *Sim) dequeue(ctx context.Context, p *pull, by *account, reason string) 
 }
 
 // updateRefsMutation deletes branches, each only if it is at the expected commit.
-func (c *call) updateRefsMutation(a args) (any, error) {
-	input, _ := a["input"].(map[string]any)
-	id, _ := input["repositoryId"].(string)
+func (c *call) updateRefsMutation(input args) (fields, error) {
+	id := input.Text("repositoryId")
 	r := find(c.sim.repos, func(r *repo) bool { return nodeID("R", r.id) == id && r.permission(c.user) != "none" })
 	if r == nil {
-		return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
+		return nil, noNode(id)
 	}
 	if !r.canWrite(c.user) {
-		return nil, graphql.Forbidden(c.user.Login + " does not have the correct permissions to execute this mutation")
+		return nil, c.forbidden()
 	}
 	updates, _ := input["refUpdates"].([]any)
 	for _, item := range updates {
@@ -137,5 +132,5 @@ func (c *call) updateRefsMutation(a args) (any, error) {
 	if err := c.sim.noticeRefs(c.ctx, r, c.user); err != nil {
 		return nil, err
 	}
-	return &graphql.Object{Type: "UpdateRefsPayload", Fields: fields{"clientMutationId": input["clientMutationId"]}}, nil
+	return fields{}, nil
 }

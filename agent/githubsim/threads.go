@@ -47,7 +47,7 @@ func (c *call) createReply() (reply, error) {
 }
 
 func (c *call) threadConnection(p *pull, a args) (any, error) {
-	list := nodes(c.visibleThreads(p), func(th *thread) node { return c.threadNode(p, th) })
+	list := each(c.visibleThreads(p), func(th *thread) node { return c.threadNode(p, th) })
 	return graphql.Connection("PullRequestReviewThreadConnection", list)(a)
 }
 
@@ -63,7 +63,7 @@ func (c *call) threadNode(p *pull, th *thread) node {
 		"id": nodeID("PRRT", th.id), "isResolved": th.resolvedBy != nil, "isOutdated": outdated, "isCollapsed": th.resolvedBy != nil,
 		"resolvedBy": c.userNode(th.resolvedBy, "User"), "path": root.path, "line": line, "originalLine": root.line, "diffSide": root.side,
 		"subjectType": "LINE", "pullRequest": field(func() any { return c.pullNode(p) }),
-		"comments": graphql.Connection("PullRequestReviewCommentConnection", nodes(th.comments, func(rc *reviewComment) node {
+		"comments": graphql.Connection("PullRequestReviewCommentConnection", each(th.comments, func(rc *reviewComment) node {
 			return c.reviewCommentNode(p, rc)
 		})),
 	}}
@@ -86,7 +86,7 @@ func (c *call) reactionGroups(rc *reviewComment) []node {
 	for _, content := range slices.Sorted(maps.Keys(rc.reactions)) {
 		groups = append(groups, &graphql.Object{Type: "ReactionGroup", Fields: fields{
 			"content": content, "reactors": graphql.Connection("ReactorConnection",
-				nodes(rc.reactions[content], func(a *account) node { return c.actor(a) })),
+				each(rc.reactions[content], func(a *account) node { return c.actor(a) })),
 		}})
 	}
 	return groups
@@ -117,16 +117,15 @@ func (s *Sim) React(login, repository string, id int64, content string) error {
 }
 
 // resolveMutation resolves a thread, or reopens it if by is nil.
-func (c *call) resolveMutation(payload, action string, by *account) graphql.Resolver {
-	return func(a args) (any, error) {
-		input, _ := a["input"].(map[string]any)
-		id, _ := input["threadId"].(string)
+func (c *call) resolveMutation(action string, by *account) func(args) (fields, error) {
+	return func(input args) (fields, error) {
+		id := input.Text("threadId")
 		p, th := c.threadByID(id)
 		if th == nil {
-			return nil, notFound("Could not resolve to a node with the global id of '%s'", id)
+			return nil, noNode(id)
 		}
 		if p.author != c.user && !p.repo.canWrite(c.user) {
-			return nil, graphql.Forbidden(fmt.Sprintf("%s does not have the correct permissions to execute this mutation", c.user.Login))
+			return nil, c.forbidden()
 		}
 		if (th.resolvedBy != nil) != (by != nil) {
 			th.resolvedBy, p.updated = by, c.sim.now()
@@ -137,9 +136,7 @@ func (c *call) resolveMutation(payload, action string, by *account) graphql.Reso
 				})},
 			})
 		}
-		return &graphql.Object{Type: payload, Fields: fields{
-			"clientMutationId": input["clientMutationId"], "thread": c.threadNode(p, th),
-		}}, nil
+		return fields{"thread": c.threadNode(p, th)}, nil
 	}
 }
 

@@ -12,11 +12,6 @@ import (
 // https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
 const maxPage = 100
 
-// refusal is an error in GitHub's own words, as whole sentences.
-type refusal string
-
-func (e refusal) Error() string { return string(e) }
-
 // Connection pages nodes as a field of the connection type typeName, such as LabelConnection, by first/after or
 // last/before. Like GitHub it requires first or last.
 func Connection(typeName string, nodes []*Object) Resolver {
@@ -32,10 +27,10 @@ func Connection(typeName string, nodes []*Object) Resolver {
 		last, hasLast := args.Int("last")
 		switch {
 		case !hasFirst && !hasLast:
-			return nil, refusal("You must provide a `first` or `last` value to properly paginate the connection.")
+			return nil, Error{Message: "You must provide a `first` or `last` value to properly paginate the connection."}
 		case max(first, last) > maxPage || min(first, last) < 0:
-			return nil, refusal(fmt.Sprintf("Requesting %d records on the connection exceeds the limits of 0 to %d records.", cmp.Or(first, last),
-				maxPage))
+			return nil, Error{Message: fmt.Sprintf("Requesting %d records on the connection exceeds the limits of 0 to %d records.",
+				cmp.Or(first, last), maxPage)}
 		case hasFirst:
 			to = min(to, from+first)
 		default:

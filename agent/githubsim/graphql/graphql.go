@@ -62,28 +62,24 @@ type Response struct {
 	Errors []Error `json:"errors,omitempty"`
 }
 
-// Error is one error of a response. Type is GitHub's addition, such as
-// NOT_FOUND; most errors have none.
+// Error is one error of a response. Type is GitHub's addition, such as NOT_FOUND; most errors have none. A resolver
+// may return it without a path.
 type Error struct {
 	Type    string   `json:"type,omitempty"`
 	Path    ast.Path `json:"path,omitempty"`
 	Message string   `json:"message"`
 }
 
-// NotFound is a resolver's error for an object that does not exist, or that the caller may not see.
-type NotFound string
+func (e Error) Error() string { return e.Message }
 
-func (e NotFound) Error() string { return string(e) }
+// NotFound is a resolver's error for an object that does not exist, or that the caller may not see.
+func NotFound(message string) error { return Error{Type: "NOT_FOUND", Message: message} }
 
 // Forbidden is a resolver's error for an operation that the caller may not perform.
-type Forbidden string
-
-func (e Forbidden) Error() string { return string(e) }
+func Forbidden(message string) error { return Error{Type: "FORBIDDEN", Message: message} }
 
 // Unprocessable is a resolver's error for an operation that is impossible.
-type Unprocessable string
-
-func (e Unprocessable) Error() string { return string(e) }
+func Unprocessable(message string) error { return Error{Type: "UNPROCESSABLE", Message: message} }
 
 // Execute validates a request and resolves it from the root objects. All errors, including those of the request
 // itself, are in the Response.
@@ -209,19 +205,8 @@ func (e *execution) resolve(obj *Object, field *ast.Field, path ast.Path) any {
 }
 
 func (e *execution) fail(path ast.Path, err error) {
-	failure := Error{Path: path, Message: err.Error()}
-	var notFound NotFound
-	var forbidden Forbidden
-	var unprocessable Unprocessable
-	switch {
-	case errors.As(err, &notFound):
-		failure.Type = "NOT_FOUND"
-	case errors.As(err, &forbidden):
-		failure.Type = "FORBIDDEN"
-	case errors.As(err, &unprocessable):
-		failure.Type = "UNPROCESSABLE"
-	}
-	e.errs = append(e.errs, failure)
+	typed, _ := errors.AsType[Error](err)
+	e.errs = append(e.errs, Error{Type: typed.Type, Path: path, Message: err.Error()})
 }
 
 // value completes a resolved value; ok is false for a null where the type does not allow one.
