@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -49,14 +50,9 @@ func (c *call) listActivities() (reply, error) {
 		c.link = fmt.Sprintf(`<%s%s?%s>; rel="next"`, c.sim.url, c.r.URL.Path, query.Encode())
 	}
 	return ok(each(newest, func(a activity) object {
-		sha := func(sha string) string {
-			if sha == "" {
-				return bare.ZeroSHA
-			}
-			return sha
-		}
 		return object{
-			"id": a.id, "node_id": nodeID("PSH", a.id), "ref": a.ref, "before": sha(a.before), "after": sha(a.after),
+			"id": a.id, "node_id": nodeID("PSH", a.id), "ref": a.ref,
+			"before": cmp.Or(a.before, bare.ZeroSHA), "after": cmp.Or(a.after, bare.ZeroSHA),
 			"timestamp": stamp(a.at), "activity_type": a.kind, "actor": c.sim.renderUser(a.by),
 		}
 	}))

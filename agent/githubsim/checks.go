@@ -13,10 +13,8 @@ import (
 
 // suite finds or creates the check suite of an app for a commit.
 func (s *Sim) suite(r *repo, sha, branch string, app *account) (*checkSuite, error) {
-	for _, cs := range r.suites {
-		if cs.sha == sha && cs.app == app {
-			return cs, nil
-		}
+	if cs := find(r.suites, func(cs *checkSuite) bool { return cs.sha == sha && cs.app == app }); cs != nil {
+		return cs, nil
 	}
 	cm, err := r.git.Commit(sha)
 	if err != nil {

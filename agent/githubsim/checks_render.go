@@ -1,6 +1,10 @@
 package githubsim
 
-import "touchstone/agent/githubsim/bare"
+import (
+	"cmp"
+
+	"touchstone/agent/githubsim/bare"
+)
 
 // renderApp renders the GitHub App behind a check. Without one it renders the simulator's own CI, which poses
 // as GitHub Actions.
@@ -28,13 +32,9 @@ func (s *Sim) renderApp(app *account) object {
 func (s *Sim) renderCheckRun(r *repo, run *checkRun) object {
 	self := s.api("/repos/%s/check-runs/%d", r.fullName(), run.id)
 	html := s.url + "/" + r.fullName() + "/runs/" + nodeID("CR", run.id)
-	details := run.detailsURL
-	if details == "" {
-		details = html
-	}
 	return object{
 		"id": run.id, "node_id": nodeID("CR", run.id), "head_sha": run.suite.sha, "external_id": run.externalID,
-		"name": run.name, "url": self, "html_url": html, "details_url": details, "status": run.status,
+		"name": run.name, "url": self, "html_url": html, "details_url": cmp.Or(run.detailsURL, html), "status": run.status,
 		"conclusion": orNull(run.conclusion), "started_at": stamp(run.started), "completed_at": stamp(run.completed),
 		"output": object{"title": orNull(run.title), "summary": orNull(run.summary), "text": orNull(run.text),
 			"annotations_count": len(run.annotations), "annotations_url": self + "/annotations"},

@@ -20,7 +20,7 @@ type CIResult struct {
 	Summary, Log string
 }
 
-// maxLog limits the log that a job keeps, in bytes.
+// maxLog limits the log that a job keeps, in bytes. It keeps the end, because a log says there what went wrong.
 const maxLog = 1 << 20
 
 // tested records that CI, if there is any, passed on the default branch of a new repository.
@@ -69,7 +69,7 @@ func (s *Sim) startCI(p *pull) error {
 		result := s.runCI(ctx, r, sha)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		run.title, run.summary, run.log = CIName+": "+result.Conclusion, result.Summary, tail(result.Log, maxLog)
+		run.title, run.summary, run.log = CIName+": "+result.Conclusion, result.Summary, result.Log[max(0, len(result.Log)-maxLog):]
 		s.complete(r, by, run, result.Conclusion)
 	})
 	return nil
@@ -86,12 +86,4 @@ func (s *Sim) runCI(ctx context.Context, r *repo, sha string) CIResult {
 		return CIResult{Conclusion: "failure", Summary: "check out: " + err.Error()}
 	}
 	return s.cfg.CI(ctx, r.fullName(), sha, dir)
-}
-
-// tail keeps the end of a text, because a log says there what went wrong.
-func tail(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return text[len(text)-most:]
 }

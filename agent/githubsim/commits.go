@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"net/http"
@@ -263,10 +264,7 @@ func (c *call) getBranch() (reply, error) {
 // getContents serves a file as JSON with base64, or a directory as a list.
 func (c *call) getContents() (reply, error) {
 	name := strings.Trim(c.r.PathValue("path"), "/")
-	ref := c.r.URL.Query().Get("ref")
-	if ref == "" {
-		ref = c.repo.defaultBranch
-	}
+	ref := cmp.Or(c.r.URL.Query().Get("ref"), c.repo.defaultBranch)
 	sha, err := c.resolve(ref)
 	if err != nil {
 		return reply{}, refuse(http.StatusNotFound, "No commit found for the ref %s", ref)

@@ -3,6 +3,7 @@ package githubsim
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -60,13 +61,7 @@ func (s *Sim) mayPush(r *repo, who *account) bool {
 	if r.canWrite(who) {
 		return true
 	}
-	if r.parent == nil || !r.parent.canWrite(who) {
-		return false
-	}
-	for _, p := range r.parent.pulls {
-		if p.headRepo == r && !p.closed && p.maintainerCanModify {
-			return true
-		}
-	}
-	return false
+	return r.parent != nil && r.parent.canWrite(who) && slices.ContainsFunc(r.parent.sortedPulls(), func(p *pull) bool {
+		return p.headRepo == r && !p.closed && p.maintainerCanModify
+	})
 }

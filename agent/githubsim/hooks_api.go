@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -91,9 +92,7 @@ func (c *call) fillHook(h *hook) error {
 	}
 	if in.Config != nil {
 		h.url, h.secret = in.Config.URL, in.Config.Secret
-		if in.Config.ContentType != "" {
-			h.contentType = in.Config.ContentType
-		}
+		h.contentType = cmp.Or(in.Config.ContentType, h.contentType)
 	}
 	h.updated = c.sim.now()
 	if u, err := url.Parse(h.url); err != nil || u.Host == "" {
@@ -242,9 +241,7 @@ func (c *call) updateAppHook(h *hook) (reply, error) {
 		return reply{}, invalid("Hook", "url", "invalid")
 	}
 	h.active, h.url, h.secret = true, in.URL, in.Secret
-	if in.ContentType != "" {
-		h.contentType = in.ContentType
-	}
+	h.contentType = cmp.Or(in.ContentType, h.contentType)
 	return c.getAppHook(h)
 }
 

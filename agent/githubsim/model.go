@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -29,14 +30,8 @@ type account struct {
 
 // ident returns the account's name and address in commits.
 func (a *account) ident() string {
-	name, email := a.Name, a.Email
-	if name == "" {
-		name = a.Login
-	}
-	if email == "" {
-		email = fmt.Sprintf("%d+%s@users.noreply.example.com", a.id, a.Login)
-	}
-	return name + " <" + email + ">"
+	email := cmp.Or(a.Email, fmt.Sprintf("%d+%s@users.noreply.example.com", a.id, a.Login))
+	return cmp.Or(a.Name, a.Login) + " <" + email + ">"
 }
 
 // repo is one repository: git on disk, and the data that GitHub keeps outside git.

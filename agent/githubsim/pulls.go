@@ -85,12 +85,9 @@ func pullProblem(format string, args ...any) error {
 
 // headRepo finds the repository of owner from which a pull request to r may come.
 func (s *Sim) headRepo(r *repo, owner string) *repo {
-	for _, other := range s.repos {
-		if strings.EqualFold(other.owner, owner) && (other == r || other.parent == r) {
-			return other
-		}
-	}
-	return nil
+	return find(s.repos, func(other *repo) bool {
+		return strings.EqualFold(other.owner, owner) && (other == r || other.parent == r)
+	})
 }
 
 func (c *call) getPull() (reply, error) {
@@ -117,10 +114,7 @@ func (s *Sim) renderFullPull(ctx context.Context, p *pull) (object, error) {
 		out["mergeable"], out["rebaseable"] = mergeable, mergeable
 	}
 	out["mergeable_state"] = strings.ToLower(s.mergeState(p))
-	out["merged_by"], out["maintainer_can_modify"] = nil, p.maintainerCanModify
-	if p.mergedBy != nil {
-		out["merged_by"] = s.renderUser(p.mergedBy)
-	}
+	out["merged_by"], out["maintainer_can_modify"] = s.renderUser(p.mergedBy), p.maintainerCanModify
 	out["comments"], out["review_comments"], out["commits"] = len(p.comments), inline, len(diff.Commits)
 	out["additions"], out["deletions"], out["changed_files"] = diff.Additions, diff.Deletions, len(diff.Files)
 	return out, nil

@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -185,17 +186,11 @@ func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before
 		list = append(list, rendered)
 	}
 	payload := object{
-		"ref": "refs/heads/" + branch, "before": before, "after": after, "created": before == "", "deleted": after == "",
-		"forced": false, "base_ref": nil, "compare": s.url + "/" + r.fullName() + "/compare/" + before + "..." + after,
+		"ref": "refs/heads/" + branch, "before": cmp.Or(before, bare.ZeroSHA), "after": cmp.Or(after, bare.ZeroSHA),
+		"created": before == "", "deleted": after == "",
+		"forced": before != "" && after != "" && !r.git.Contains(after, before), "base_ref": nil,
+		"compare": s.url + "/" + r.fullName() + "/compare/" + before + "..." + after,
 		"commits": list, "head_commit": nil, "pusher": object{"name": by.Login, "email": orNull(by.Email)},
-	}
-	if before == "" {
-		payload["before"] = bare.ZeroSHA
-	} else if after != "" {
-		payload["forced"] = !r.git.Contains(after, before)
-	}
-	if after == "" {
-		payload["after"] = bare.ZeroSHA
 	}
 	if len(list) > 0 {
 		payload["head_commit"] = list[len(list)-1]

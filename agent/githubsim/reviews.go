@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -57,9 +58,7 @@ func (c *call) createReview() (reply, error) {
 		return reply{}, err
 	}
 	p := c.pull
-	if in.CommitID == "" {
-		in.CommitID = p.headSHA
-	}
+	in.CommitID = cmp.Or(in.CommitID, p.headSHA)
 	if err := c.checkReview(in.Event, in.Body, len(in.Comments) > 0); err != nil {
 		return reply{}, err
 	}
@@ -121,7 +120,7 @@ func (c *call) addComments(rv *review, in reviewInput) error {
 			return textRefusal("Body is required and at most 65536 characters long")
 		}
 		rc := &reviewComment{
-			id: c.sim.id(), author: c.user, path: cm.Path, body: cm.Body, side: orRight(cm.Side), line: cm.Line,
+			id: c.sim.id(), author: c.user, path: cm.Path, body: cm.Body, side: cmp.Or(cm.Side, "RIGHT"), line: cm.Line,
 			commit: rv.commit, created: c.sim.now(), review: rv,
 		}
 		patch := diff.Files[i].Patch
@@ -133,7 +132,7 @@ func (c *call) addComments(rv *review, in reviewInput) error {
 			return textRefusal("Line could not be resolved")
 		}
 		if cm.StartLine != 0 {
-			rc.startLine, rc.startSide = cm.StartLine, orRight(cm.StartSide)
+			rc.startLine, rc.startSide = cm.StartLine, cmp.Or(cm.StartSide, "RIGHT")
 			_, startHunk, startFound := bare.Anchor(patch, rc.startSide, cm.StartLine)
 			if !startFound || startHunk != hunk || cm.StartLine >= cm.Line && rc.startSide == rc.side {
 				return textRefusal("Start line must precede the end line and be part of the same hunk")
@@ -145,13 +144,6 @@ func (c *call) addComments(rv *review, in reviewInput) error {
 		c.pull.threads = append(c.pull.threads, &thread{id: c.sim.id(), comments: []*reviewComment{rc}})
 	}
 	return nil
-}
-
-func orRight(side string) string {
-	if side == "" {
-		return "RIGHT"
-	}
-	return side
 }
 
 // submit publishes a review.

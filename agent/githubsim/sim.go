@@ -105,15 +105,11 @@ func New(cfg Config) (*Sim, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return nil, err
 	}
-	transport := cfg.Transport
-	if transport == nil {
-		transport = http.DefaultTransport
-	}
 	s := &Sim{
 		cfg:     cfg,
 		url:     strings.TrimSuffix(cfg.URL, "/"),
 		gitPath: gitPath,
-		client:  &http.Client{Transport: transport, Timeout: cmp.Or(cfg.DeliveryTimeout, deliveryTimeout), CheckRedirect: noRedirect},
+		client:  &http.Client{Transport: cfg.Transport, Timeout: cmp.Or(cfg.DeliveryTimeout, deliveryTimeout), CheckRedirect: noRedirect},
 		ciSlots: make(chan struct{}, 2),
 		nextID:  1000,
 		orgs:    map[string]*hookSet{},
@@ -229,10 +225,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 			return fmt.Errorf("no repository %s to fork", opts.ForkOf)
 		}
 	}
-	dir := opts.Dir
-	if dir == "" {
-		dir = filepath.Join(s.cfg.Dir, opts.Owner, opts.Name+".git")
-	}
+	dir := cmp.Or(opts.Dir, filepath.Join(s.cfg.Dir, opts.Owner, opts.Name+".git"))
 	r.git = bare.Open(s.gitPath, dir, s.now)
 	if opts.Dir == "" {
 		if err := r.make(ctx, opts.Files); err != nil {
