@@ -41,18 +41,9 @@ func grouped(all []verdict.Evidence) []verdict.Evidence {
 
 // suspected is the evidence that the answer on one part of the change must cover: the evidence in the part's
 // files and, for the last part, the evidence in no changed file.
-func (m material) suspected(part int) (due []verdict.Evidence) {
-	at := m.partOf()
-	for _, e := range m.suspicions {
-		i, ok := at[change.Spell(e.Path)]
-		if !ok {
-			i = len(m.understood.Parts) - 1
-		}
-		if i == part {
-			due = append(due, e)
-		}
-	}
-	return due
+func (m material) suspected(part int) []verdict.Evidence {
+	partOf := m.partOf()
+	return slices.DeleteFunc(slices.Clone(m.suspicions), func(e verdict.Evidence) bool { return partOf(change.Spell(e.Path)) != part })
 }
 
 // evidence lists the evidence that a part's answer must cover, one line each.

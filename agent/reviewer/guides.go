@@ -1,10 +1,12 @@
 package reviewer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -80,17 +82,9 @@ func above(d diff.Diff) []string {
 			seen[dir] = true
 		}
 	}
-	var dirs []string
-	for dir := range seen {
-		dirs = append(dirs, dir)
-	}
-	slices.SortFunc(dirs, func(a, b string) int {
-		if d := strings.Count(a, "/") - strings.Count(b, "/"); d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
+	return slices.SortedFunc(maps.Keys(seen), func(a, b string) int {
+		return cmp.Or(strings.Count(a, "/")-strings.Count(b, "/"), strings.Compare(a, b))
 	})
-	return dirs
 }
 
 // readGuide is empty for anything but a file, such as a link to another guide.

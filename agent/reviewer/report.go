@@ -56,10 +56,6 @@ func (w reviewWriter) render(ctx context.Context, out Outcome, inline bool) (rep
 	if err != nil {
 		return report{}, err
 	}
-	known := map[string]bool{}
-	for _, e := range w.Ledger {
-		known[e.ID] = true
-	}
 	findings := slices.Clone(j.Answer.Findings)
 	slices.SortStableFunc(findings, func(a, b verdict.Finding) int { return a.Severity.Rank() - b.Severity.Rank() })
 
@@ -69,9 +65,9 @@ func (w reviewWriter) render(ctx context.Context, out Outcome, inline bool) (rep
 	blocks = append(blocks, listed("", doubts(j))...)
 	blocks = append(blocks, listed(heldHeading, held(j.Holds))...)
 	blocks = append(blocks, listed(suspectedHeading, answered(j.Evidence))...)
-	blocks = append(blocks, listed("#### Still there from earlier rounds\n\n", w.stillThere(findings, known, shownAt))...)
+	blocks = append(blocks, listed("#### Still there from earlier rounds\n\n", w.stillThere(findings, shownAt))...)
 	for _, f := range findings {
-		if known[f.ID] {
+		if w.Ledger.ByID(f.ID) != nil {
 			continue
 		}
 		shown := shownAt(f)
@@ -218,20 +214,16 @@ func held(holds []verdict.Hold) (lines []string) {
 }
 
 // stillThere lists the findings of earlier rounds that this round found again.
-func (w reviewWriter) stillThere(findings []verdict.Finding, known map[string]bool, shown func(verdict.Finding) place) (lines []string) {
+func (w reviewWriter) stillThere(findings []verdict.Finding, shown func(verdict.Finding) place) (lines []string) {
 	threads := map[string]Thread{}
 	for _, t := range w.Threads {
 		threads[t.Finding] = t
 	}
-	was := map[string]verdict.Entry{}
-	for _, e := range w.Ledger {
-		was[e.ID] = e
-	}
 	for _, f := range findings {
-		if !known[f.ID] {
+		e, t := w.Ledger.ByID(f.ID), threads[f.ID]
+		if e == nil {
 			continue
 		}
-		e, t := was[f.ID], threads[f.ID]
 		tag := verdict.FindingTag(f.ID)
 		if t.URL != "" {
 			tag = "[" + tag + "](" + t.URL + ")"
@@ -311,11 +303,7 @@ func refuted(j verdict.Judgement) string {
 
 // ended is a text with a full stop at its end.
 func ended(text string) string {
-	text = clip(strings.TrimSpace(text), maxField)
-	if strings.HasSuffix(text, ".") {
-		return text
-	}
-	return text + "."
+	return strings.TrimSuffix(clip(strings.TrimSpace(text), maxField), ".") + "."
 }
 
 // forOwners tells the owners of the guidelines which rules are broken again and again.
@@ -348,15 +336,11 @@ func (w reviewWriter) leftOut() string {
 		return ""
 	}
 	var lines []string
-	for i, f := range w.understood.LeftOut {
-		if i == maxListed {
-			lines = append(lines, fmt.Sprintf("- %d more", len(w.understood.LeftOut)-i))
-			break
-		}
+	for _, f := range w.understood.LeftOut {
 		lines = append(lines, fmt.Sprintf("- %s: %s", code(clip(change.Spell(f.Path), maxPlace)), f.Reason))
 	}
 	return details("Left out of the review: "+verdict.Amount(len(w.understood.LeftOut), "file", "files")+" that nobody wrote by hand",
-		strings.Join(lines, "\n"))
+		strings.Join(listed("", lines), "\n"))
 }
 
 // footer says how the review was made.
@@ -377,11 +361,7 @@ func (w reviewWriter) footer(j verdict.Judgement, r verdict.Record, session engi
 		parts = append(parts, fmt.Sprintf("%d left out", r.Coverage.LeftOut))
 	}
 	in := r.Usage.Prompt()
-	share := int64(0)
-	if in > 0 {
-		share = 100 * r.Usage.CacheRead / in
-	}
-	parts = append(parts, fmt.Sprintf("%d tokens in (%d %% cached), %d out", in, share, r.Usage.Output))
+	parts = append(parts, fmt.Sprintf("%d tokens in (%d %% cached), %d out", in, 100*r.Usage.CacheRead/max(in, 1), r.Usage.Output))
 	if r.CostUSD > 0 {
 		parts = append(parts, fmt.Sprintf("$%.2f", r.CostUSD))
 	}

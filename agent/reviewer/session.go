@@ -210,25 +210,13 @@ func (t *talk) listen(answer verdict.Judgement) {
 // due are the earlier findings that the answer on one part must account for: those in the part's files and,
 // for the last part, those in no changed file.
 func (m material) due(part int) []verdict.Entry {
-	at := m.partOf()
-	var due []verdict.Entry
-	for _, e := range m.Ledger {
-		if m.criteria.decides(e) {
-			continue
-		}
-		i, ok := at[e.Path]
-		if !ok {
-			i = len(m.understood.Parts) - 1
-		}
-		if i == part {
-			due = append(due, e)
-		}
-	}
-	return due
+	partOf := m.partOf()
+	return slices.DeleteFunc(slices.Clone(m.Ledger), func(e verdict.Entry) bool { return m.criteria.decides(e) || partOf(e.Path) != part })
 }
 
-// partOf maps the present and former names of the changed files to the numbers of their parts.
-func (m material) partOf() map[string]int {
+// partOf returns the number of a changed file's part by the file's present or former name, and that of the last part for
+// every other name.
+func (m material) partOf() func(name string) int {
 	at := map[string]int{}
 	for i, files := range m.understood.Parts {
 		for _, f := range files {
@@ -242,7 +230,12 @@ func (m material) partOf() map[string]int {
 			at[change.Spell(f.Path)] = i
 		}
 	}
-	return at
+	return func(name string) int {
+		if i, ok := at[name]; ok {
+			return i
+		}
+		return len(m.understood.Parts) - 1
+	}
 }
 
 // ask runs one turn and judges its answer.

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 	"os"
@@ -109,11 +110,7 @@ func group(files []File) [][]File {
 		if name == "" {
 			continue
 		}
-		i := tested[path.Join(path.Dir(f.Path), name)]
-		if i == 0 {
-			i = tested["/"+name]
-		}
-		if i > 0 {
+		if i := cmp.Or(tested[path.Join(path.Dir(f.Path), name)], tested["/"+name]); i > 0 {
 			units[i-1] = append(units[i-1], f)
 		} else {
 			units = append(units, []File{f})

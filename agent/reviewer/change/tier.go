@@ -3,6 +3,7 @@ package change
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -23,18 +24,12 @@ const (
 var alwaysSensitive = scope("ci, migration, dependencies, .touchstone/**, **/CODEOWNERS, **/Dockerfile*, **/AGENTS.md, **/CLAUDE.md")
 
 // sensitiveWords are words in the names of code on which secrets, identities, rights or money depend.
-var sensitiveWords = map[string]bool{}
-
-func init() {
-	for _, word := range strings.Fields(`auth authn authz authentication authorization authorisation oauth oauth2 oidc saml sso ldap jwt
+var sensitiveWords = strings.Fields(`auth authn authz authentication authorization authorisation oauth oauth2 oidc saml sso ldap jwt
 		login signin signup logout password passwords passwd credential credentials secret secrets token tokens session sessions mfa totp
 		crypto cryptography cipher encrypt encryption decrypt decryption signature signing tls ssl x509 cert certs certificate certificates
 		keystore
 		permission permissions acl rbac iam sudo csrf cors csp security sandbox sanitize sanitizer
-		payment payments billing invoice invoices charge charges refund refunds payout payouts checkout`) {
-		sensitiveWords[word] = true
-	}
-}
+		payment payments billing invoice invoices charge charges refund refunds payout payouts checkout`)
 
 // weigh decides the tier. Files that are left out count by their kind, such as a lock file, and not by their
 // lines.
@@ -61,7 +56,7 @@ func weigh(s Source, c Change, checkout *os.Root) (Tier, string) {
 	why := verdict.Amount(c.Lines, "line", "lines") + " in " + verdict.Amount(len(c.Files), "file", "files")
 	tier := Full
 	switch {
-	case !ofFewFiles(c):
+	case len(c.Files) > fewFiles:
 	case !binary && onlyTells(c, checkout): // a file without lines is not a small one
 		if tier = Lite; c.Lines <= liteLines {
 			tier = Trivial
@@ -104,14 +99,11 @@ func changesMode(f diff.File) bool {
 // rank orders the tiers.
 var rank = map[Tier]int{Trivial: 0, Lite: 1, Full: 2}
 
-// ofFewFiles reports whether a change has few files.
-func ofFewFiles(c Change) bool { return len(c.Files) <= fewFiles }
-
 // sensitiveWord returns the first sensitive word in a path: a part between separators, or a part that begins
 // with a capital, as in LoginPage or JWTVerifier.
 func sensitiveWord(path string) string {
 	for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if word := strings.ToLower(part); sensitiveWords[word] {
+		if word := strings.ToLower(part); slices.Contains(sensitiveWords, word) {
 			return word
 		}
 		runes := []rune(part)
@@ -122,7 +114,7 @@ func sensitiveWord(path string) string {
 			if !begins && i < len(runes) {
 				continue
 			}
-			if word := strings.ToLower(string(runes[start:i])); sensitiveWords[word] {
+			if word := strings.ToLower(string(runes[start:i])); slices.Contains(sensitiveWords, word) {
 				return word
 			}
 			start = i
