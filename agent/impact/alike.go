@@ -131,14 +131,9 @@ func (f *finder) alike() ([]Alike, error) {
 			if _, added := f.change.added[file][at+1]; added {
 				continue
 			}
-			shape := ""
+			shape, _ := shapeOf(line)
 			for _, i := range wanted[entry] {
 				s := &shapes[i]
-				if shape == "" {
-					if shape, _ = shapeOf(line); shape == "" {
-						break
-					}
-				}
 				if shape != s.shape {
 					continue
 				}

@@ -192,8 +192,6 @@ func understand(diff diff.Diff, sides []worktree.Sides) changed {
 		product, tests := lines.apart(s)
 		if !test {
 			product.widen(after, string(s.After))
-		}
-		if !test {
 			named.collect(f, s, product)
 		}
 		c.touch(s, test, before, after, product)

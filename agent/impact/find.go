@@ -48,11 +48,7 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 	names := f.change.names
 	queries := make([][]word, 0, perName*len(names))
 	for _, n := range names {
-		var all []word
-		for _, part := range parts(n.Name) {
-			all = append(all, hash(part))
-		}
-		queries = append(queries, all, companions(n), []word{hash(n.In)}, []word{defined(n.Name)}, n.packageWord())
+		queries = append(queries, hashesOf(n.Name), companions(n), []word{hash(n.In)}, []word{defined(n.Name)}, n.packageWord())
 	}
 	holding := f.index.holding(queries)
 	byEntry := map[int][]int{}          // which names to search for in a file
@@ -148,10 +144,7 @@ func companions(n Name) []word {
 	if strings.HasSuffix(n.Path, ".go") || stem == "index" || stem == "mod" || stem == "__init__" {
 		stem = path.Base(path.Dir(n.Path))
 	}
-	for _, part := range parts(stem) {
-		all = append(all, hash(part))
-	}
-	return all
+	return append(all, hashesOf(stem)...)
 }
 
 // packageWord returns the name of the Go package of a method or field, which its users import.

@@ -85,11 +85,7 @@ func (f *finder) notes() ([]Note, error) {
 	var queries [][]word
 	names := slices.Sorted(maps.Keys(touched))
 	for _, name := range names[:min(len(names), maxNames)] {
-		query := []word{hash("graph")}
-		for _, part := range parts(name) {
-			query = append(query, hash(part))
-		}
-		queries = append(queries, query)
+		queries = append(queries, append(hashesOf(name), hash("graph")))
 	}
 	for _, holding := range f.index.holding(queries) {
 		for _, entry := range holding[:min(len(holding), maxNoted)] {
@@ -149,22 +145,17 @@ func (f *finder) touched() (touched map[string]bool, gone map[string]string) {
 		touched[file] = true
 	}
 	for _, n := range f.change.names {
+		name := n.Name
 		if n.Kind == "file" {
-			touched[n.Path] = true
-			gone[n.Path] = "the change removes " + n.Path
-			if n.To != "" {
-				gone[n.Path] = n.Path + " is now " + n.To
-			}
+			name = n.Path
+		} else if !distinct(name) && n.Kind != "type" {
 			continue
 		}
-		if !distinct(n.Name) && n.Kind != "type" {
-			continue
-		}
-		touched[n.Name] = true
+		touched[name] = true
 		if n.How == Removed {
-			gone[n.Name] = "the change removes " + n.Name
+			gone[name] = "the change removes " + name
 		} else if n.How == Renamed {
-			gone[n.Name] = n.Name + " is now " + n.To
+			gone[name] = name + " is now " + n.To
 		}
 	}
 	return touched, gone

@@ -233,7 +233,7 @@ func columnsIn(text string) map[int][]role {
 	if !strings.Contains(text, "able") && !strings.Contains(text, "ABLE") {
 		return nil
 	}
-	var all map[int][]role
+	all := map[int][]role{}
 	line, counted := 1, 0
 	for _, m := range creating.FindAllStringSubmatchIndex(text, 200) {
 		table, row, depth := text[m[2]:m[3]], m[1], 0
@@ -244,9 +244,6 @@ func columnsIn(text string) map[int][]role {
 			for _, c := range columnRow.FindAllStringSubmatchIndex(text[row:end], 1) {
 				if constraints[strings.ToLower(text[row+c[2]:row+c[3]])] {
 					continue
-				}
-				if all == nil {
-					all = map[int][]role{}
 				}
 				at += strings.Count(text[from:row+c[2]], "\n")
 				from = row + c[2]

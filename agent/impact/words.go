@@ -148,12 +148,7 @@ func braced(text []byte) bool {
 
 // upper reports whether a name is written like a constant.
 func upper(name []byte) bool {
-	for _, c := range name {
-		if c >= 'a' && c <= 'z' {
-			return false
-		}
-	}
-	return true
+	return !bytes.ContainsFunc(name, func(r rune) bool { return 'a' <= r && r <= 'z' })
 }
 
 var funcWord = hash("func")
@@ -165,6 +160,14 @@ func parts(name string) []string {
 		if len(part) >= 2 {
 			all = append(all, string(part))
 		}
+	}
+	return all
+}
+
+// hashesOf returns the words of a name as an index has them.
+func hashesOf(name string) (all []word) {
+	for _, part := range parts(name) {
+		all = append(all, hash(part))
 	}
 	return all
 }
