@@ -201,10 +201,7 @@ const (
 )
 
 func atLeast(key string, d, least Duration) error {
-	if d < least {
-		return fmt.Errorf("%s is %s, which is too short for any session; it must be at least %s", key, d, least)
-	}
-	return nil
+	return need(d >= least, "%s is %s, which is too short for any session; it must be at least %s", key, d, least)
 }
 
 // validModel reports whether a name can be the name of a model. No name begins with a dash, which a CLI would
@@ -234,25 +231,16 @@ func (e Engine) Validate() error {
 			}
 		}
 	}
-	if e.MaxTurns < 0 {
-		errs = append(errs, fmt.Errorf("engine.max_turns is %d; it must be a number of steps such as 300, or 0 for no limit", e.MaxTurns))
-	}
-	if e.MaxMemoryGB != 0 && !(e.MaxMemoryGB >= leastMemoryGB && e.MaxMemoryGB <= mostMemoryGB) {
-		errs = append(errs, fmt.Errorf("engine.max_memory_gb is %g; it must be from %g to %g, or 0 for three quarters of this machine's memory",
-			e.MaxMemoryGB, leastMemoryGB, mostMemoryGB))
-	}
-	if e.MaxProcesses != 0 && e.MaxProcesses < leastProcesses {
-		errs = append(errs, fmt.Errorf("engine.max_processes is %d, which is too few for any session; it must be at least %d, or "+
-			"0 for 5000",
-			e.MaxProcesses, leastProcesses))
-	}
-	if len(e.Command) > 0 && e.Command[0] == "" {
-		errs = append(errs, errors.New("engine.command has an empty program; name the model CLI's program, such as [claude], or leave it out"))
-	}
-	if len(e.Command) > 0 && e.Name == "acp" {
-		errs = append(errs, errors.New("engine.command does not apply to the engine acp; set engine.acp.command"))
-	}
 	return errors.Join(append(errs,
+		need(e.MaxTurns >= 0, "engine.max_turns is %d; it must be a number of steps such as 300, or 0 for no limit", e.MaxTurns),
+		need(e.MaxMemoryGB == 0 || e.MaxMemoryGB >= leastMemoryGB && e.MaxMemoryGB <= mostMemoryGB,
+			"engine.max_memory_gb is %g; it must be from %g to %g, or 0 for three quarters of this machine's memory",
+			e.MaxMemoryGB, leastMemoryGB, mostMemoryGB),
+		need(e.MaxProcesses == 0 || e.MaxProcesses >= leastProcesses,
+			"engine.max_processes is %d, which is too few for any session; it must be at least %d, or 0 for 5000", e.MaxProcesses, leastProcesses),
+		need(len(e.Command) == 0 || e.Command[0] != "",
+			"engine.command has an empty program; name the model CLI's program, such as [claude], or leave it out"),
+		need(len(e.Command) == 0 || e.Name != "acp", "engine.command does not apply to the engine acp; set engine.acp.command"),
 		e.ACP.validate(),
 		oneOf("engine.gateway", e.Gateway, On, Off),
 		oneOf("engine.sandbox", e.Sandbox, Auto, Required, Off),
@@ -305,12 +293,8 @@ type Price struct {
 
 // valid reports whether the price can be used.
 func (p Price) valid() bool {
-	if p.Input == nil || p.Output == nil {
-		return false
-	}
-	return !slices.ContainsFunc([]*float64{p.Input, p.CacheWrite, p.CacheRead, p.Output}, func(dollars *float64) bool {
-		return dollars != nil && !amount(*dollars)
-	})
+	wrong := func(dollars *float64) bool { return dollars != nil && !amount(*dollars) }
+	return p.Input != nil && p.Output != nil && !slices.ContainsFunc([]*float64{p.Input, p.CacheWrite, p.CacheRead, p.Output}, wrong)
 }
 
 func (p Prices) validate() error {

@@ -184,57 +184,46 @@ func inRepository(place string) bool {
 
 // validateLimits checks numbers and times.
 func (c Config) validateLimits() error {
-	var errs []error
-	if c.Worktrees.MaxGB < 0 {
-		errs = append(errs, fmt.Errorf("worktrees.max_gb is %d; it must be a number of gigabytes, or 0 for no limit", c.Worktrees.MaxGB))
-	}
-	if c.StateDir == "" {
-		errs = append(errs, errors.New("there is no home directory to keep state in; set state_dir"))
-	}
-	return errors.Join(append(errs,
+	return errors.Join(
+		need(c.Worktrees.MaxGB >= 0, "worktrees.max_gb is %d; it must be a number of gigabytes, or 0 for no limit", c.Worktrees.MaxGB),
+		need(c.StateDir != "", "there is no home directory to keep state in; set state_dir"),
 		atLeastOne("rounds.max", c.Rounds.Max), atLeastOne("rounds.attempts", c.Rounds.Attempts), atLeastOne("concurrency", c.Concurrency),
 		positive("rounds.backoff", c.Rounds.Backoff), positive("sweep", c.Sweep), positive("worktrees.unused", c.Worktrees.Unused),
 		notNegative("author.pause", c.Author.Pause), notNegative("budgets.round_time", c.Budgets.RoundTime),
 		notNegative("budgets.pull_request_time", c.Budgets.PullRequestTime),
 		dollars("budgets.round", c.Budgets.Round), dollars("budgets.pull_request", c.Budgets.PullRequest), dollars("budgets.day", c.Budgets.Day),
-	)...)
+	)
+}
+
+// need returns nil if a setting meets a condition, and otherwise the error that says what it needs.
+func need(met bool, format string, args ...any) error {
+	if met {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
 }
 
 // amount reports whether a number can be a sum of money.
 func amount(dollars float64) bool { return dollars >= 0 && !math.IsInf(dollars, 0) }
 
 func dollars(key string, value float64) error {
-	if !amount(value) {
-		return fmt.Errorf("%s is %v; it must be a number of US dollars, or 0 for no limit", key, value)
-	}
-	return nil
+	return need(amount(value), "%s is %v; it must be a number of US dollars, or 0 for no limit", key, value)
 }
 
 func atLeastOne(key string, n int) error {
-	if n < 1 {
-		return fmt.Errorf("%s is %d; it must be at least 1", key, n)
-	}
-	return nil
+	return need(n >= 1, "%s is %d; it must be at least 1", key, n)
 }
 
 func positive(key string, d Duration) error {
-	if d <= 0 {
-		return fmt.Errorf("%s is %s; it must be more than 0s, such as 30s", key, d)
-	}
-	return nil
+	return need(d > 0, "%s is %s; it must be more than 0s, such as 30s", key, d)
 }
 
 func notNegative(key string, d Duration) error {
-	if d < 0 {
-		return fmt.Errorf("%s is %s; it must be a time such as 10m, or 0s", key, d)
-	}
-	return nil
+	return need(d >= 0, "%s is %s; it must be a time such as 10m, or 0s", key, d)
 }
 
 func oneOf(key, value string, allowed ...string) error {
-	if slices.Contains(allowed, value) {
-		return nil
-	}
 	last := len(allowed) - 1
-	return fmt.Errorf("%s is %.40q; it must be %s or %s", key, value, strings.Join(allowed[:last], ", "), allowed[last])
+	return need(slices.Contains(allowed, value), "%s is %.40q; it must be %s or %s", key, value, strings.Join(allowed[:last], ", "),
+		allowed[last])
 }
