@@ -107,34 +107,33 @@ func show(out io.Writer, set guidelines.Set, change guidelines.Change) error {
 
 // pullRequest reads the change of a pull request, and the repository's own
 // guideline documents from its base.
-func pullRequest(s *cli.Settings, cmd *cobra.Command, cfg config.Config, arg string) (guidelines.Change, map[string]string, error) {
-	fail := func(err error) (guidelines.Change, map[string]string, error) {
-		return guidelines.Change{}, nil, err
-	}
+func pullRequest(
+	s *cli.Settings, cmd *cobra.Command, cfg config.Config, arg string,
+) (change guidelines.Change, own map[string]string, err error) {
 	ref, err := cli.ParseRef(cmd, cfg, arg)
 	if err != nil {
-		return fail(err)
+		return change, nil, err
 	}
 	client, err := compose.Client(cfg)
 	if err != nil {
-		return fail(err)
+		return change, nil, err
 	}
 	ctx := s.Logger(cmd.Context(), cfg)
 	pr, err := client.PullRequest(ctx, ref)
 	if err != nil {
-		return fail(err)
+		return change, nil, err
 	}
 	const role = "show" // a worktree of its own, out of the way of running agents
 	request, err := pull.Remote(client.Remote).Request(ctx, pr, role)
 	if err != nil {
-		return fail(err)
+		return change, nil, err
 	}
 	trees := compose.Trees(cfg)
 	tree, err := trees.Acquire(ctx, request)
 	if err != nil {
-		return fail(fmt.Errorf("fetch the pull request: %w", err))
+		return change, nil, fmt.Errorf("fetch the pull request: %w", err)
 	}
-	change, own, err := changeOf(ctx, pr, tree)
+	change, own, err = changeOf(ctx, pr, tree)
 	err = errors.Join(err, tree.Release(), trees.Remove(ctx, pr.Repo.String(), pr.Number, role))
 	return change, own, err
 }

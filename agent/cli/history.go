@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/audit"
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/forge"
 	"touchstone/verdict"
@@ -38,20 +39,16 @@ func (s *Settings) History(cmd *cobra.Command, since span.Duration, reviewers []
 	if h.Config, h.Client, err = s.Onlooker(cmd, reviewers); err != nil {
 		return h, err
 	}
-	if len(h.Config.Repositories) == 0 {
-		return h, config.ErrNoRepository
-	}
 	h.From = time.Now().Add(-time.Duration(since)).UTC().Truncate(time.Second)
-	for _, name := range h.Config.Repositories {
-		repo, err := forge.ParseRepo(name)
-		if err != nil {
-			return h, err
-		}
+	if h.repos, err = compose.Repositories(h.Config); err != nil {
+		return h, err
+	}
+	for _, repo := range h.repos {
 		past, more, err := h.Client.History(cmd.Context(), repo, h.From, mostPast)
 		if err != nil {
 			return h, err
 		}
-		h.repos, h.Pulls, h.Partial = append(h.repos, repo), append(h.Pulls, past...), h.Partial || more
+		h.Pulls, h.Partial = append(h.Pulls, past...), h.Partial || more
 	}
 	return h, nil
 }

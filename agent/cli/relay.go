@@ -32,16 +32,9 @@ func OpenPulls(cmd *cobra.Command, cfg config.Config, github *forge.Client, only
 		}
 		cmd.PrintErrf("%v; reading GitHub instead\n", err)
 	}
-	if len(cfg.Repositories) == 0 {
-		return nil, false, config.ErrNoRepository
-	}
-	var repos []forge.Repo
-	for _, name := range cfg.Repositories {
-		repo, err := forge.ParseRepo(name)
-		if err != nil {
-			return nil, false, err
-		}
-		repos = append(repos, repo)
+	repos, err := compose.Repositories(cfg)
+	if err != nil {
+		return nil, false, err
 	}
 	book, err := compose.Trusted(config.NewLive(cfg, nil))
 	if err != nil {

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,12 +59,7 @@ func (s *Settings) Load(cmd *cobra.Command) (config.Config, error) {
 	if len(s.Repos) > 0 {
 		cfg.Repositories = s.Repos
 	}
-	if s.logFormat != "" {
-		cfg.Log.Format = s.logFormat
-	}
-	if s.logLevel != "" {
-		cfg.Log.Level = s.logLevel
-	}
+	cfg.Log.Format, cfg.Log.Level = cmp.Or(s.logFormat, cfg.Log.Format), cmp.Or(s.logLevel, cfg.Log.Level)
 	if err := cfg.Validate(); err != nil {
 		return cfg, Usage(cmd, err)
 	}

@@ -40,22 +40,31 @@ import (
 	"touchstone/worktree/erase"
 )
 
+// Repositories returns the configured repositories; none are an error.
+func Repositories(cfg config.Config) (repos []forge.Repo, err error) {
+	if len(cfg.Repositories) == 0 {
+		return nil, config.ErrNoRepository
+	}
+	for _, name := range cfg.Repositories {
+		repo, err := forge.ParseRepo(name)
+		if err != nil {
+			return nil, err
+		}
+		repos = append(repos, repo)
+	}
+	return repos, nil
+}
+
 // New builds a daemon for one role from its configuration. It immediately checks what would otherwise fail
 // later: the token, the identities, the engine. After Run, call the returned function to release the daemon's
 // resources.
 func New(ctx context.Context, cfg config.Config, role decide.Role) (*daemon.Daemon, func() error, error) {
-	if len(cfg.Repositories) == 0 {
-		return nil, nil, config.ErrNoRepository
+	repos, err := Repositories(cfg)
+	if err != nil {
+		return nil, nil, err
 	}
 	choices := remoteconfig.Of(ctx, cfg)
-	d := &daemon.Daemon{Settings: config.NewLive(cfg, choices), Sweep: cfg.Sweep.Duration(), Concurrency: cfg.Concurrency}
-	for _, name := range cfg.Repositories {
-		repo, err := forge.ParseRepo(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		d.Repos = append(d.Repos, repo)
-	}
+	d := &daemon.Daemon{Settings: config.NewLive(cfg, choices), Sweep: cfg.Sweep.Duration(), Concurrency: cfg.Concurrency, Repos: repos}
 	log, err := journal.Open(journalDir(cfg, role))
 	if err != nil {
 		return nil, nil, err
