@@ -156,16 +156,22 @@ const patience = time.Minute
 func (d *Doctor) repository(ctx context.Context, client *forge.Client, name, self string, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if !d.check("repository", func() (string, error) { return access(ctx, client, name, self) }) {
+	var repo forge.Repo
+	if !d.check("repository", func() (_ string, err error) {
+		if repo, err = forge.ParseRepo(name); err != nil {
+			return "", err
+		}
+		return access(ctx, client, repo, self)
+	}) {
 		return
 	}
-	d.check("settings", func() (string, error) { return ownSettings(ctx, client, name) })
+	d.check("settings", func() (string, error) { return ownSettings(ctx, client, repo) })
 	if len(d.reviewers(self)) > 0 { // missing reviewers are already reported
-		d.check("merging", func() (string, error) { return d.merging(ctx, client, name, self) })
+		d.check("merging", func() (string, error) { return d.merging(ctx, client, repo, self) })
 	}
-	d.check("statuses", func() (string, error) { return statuses(ctx, client, name) })
-	d.check("approvals", func() (string, error) { return d.approvals(ctx, client, name, self) })
-	d.check("protection", func() (string, error) { return protection(ctx, client, name) })
+	d.check("statuses", func() (string, error) { return statuses(ctx, client, repo) })
+	d.check("approvals", func() (string, error) { return d.approvals(ctx, client, repo, self) })
+	d.check("protection", func() (string, error) { return protection(ctx, client, repo) })
 }
 
 // trust reports the reviewers' accounts and the keys that sign their records. It stores the accounts that
@@ -212,11 +218,7 @@ func git(ctx context.Context) (string, error) {
 }
 
 // access reports what the token may do in one repository.
-func access(ctx context.Context, client *forge.Client, name, self string) (string, error) {
-	repo, err := forge.ParseRepo(name)
-	if err != nil {
-		return "", err
-	}
+func access(ctx context.Context, client *forge.Client, repo forge.Repo, self string) (string, error) {
 	// First, since this request distinguishes a missing repository from one without permissions.
 	open, err := client.OpenPullRequests(ctx, repo)
 	if err != nil {
@@ -224,41 +226,37 @@ func access(ctx context.Context, client *forge.Client, name, self string) (strin
 	}
 	if verdict.IsApp(self) { // an App's permissions are its installation's, not a collaborator's
 		waiting := verdict.Amount(len(open), "open pull request", "open pull requests")
-		return fmt.Sprintf("%s, part of the App's installation, %s", name, waiting), nil
+		return fmt.Sprintf("%s, part of the App's installation, %s", repo, waiting), nil
 	}
 	permission, err := client.Permission(ctx, repo, self)
 	switch {
 	case err != nil:
 		return "", err
 	case permission == forge.Unseen: // GitHub shows permissions only to those who may push
-		return "", fmt.Errorf("%s may not push to %s; give it write access, or its reviews do not count and its pushes are refused", self, name)
+		return "", fmt.Errorf("%s may not push to %s; give it write access, or its reviews do not count and its pushes are refused", self, repo)
 	case !permission.CanWrite():
 		return "", fmt.Errorf("%s may only %s %s; give it write access, or its reviews do not count and its pushes are refused", self,
-			permission, name)
+			permission, repo)
 	}
-	return fmt.Sprintf("%s, %s access, %s", name, permission, verdict.Amount(len(open), "open pull request", "open pull requests")), nil
+	return fmt.Sprintf("%s, %s access, %s", repo, permission, verdict.Amount(len(open), "open pull request", "open pull requests")), nil
 }
 
 // ownSettings reports whether a repository's settings can be read. While they cannot, nothing is reviewed or
 // merged there.
-func ownSettings(ctx context.Context, client *forge.Client, name string) (string, error) {
-	repo, err := forge.ParseRepo(name)
-	if err != nil {
-		return "", err
-	}
+func ownSettings(ctx context.Context, client *forge.Client, repo forge.Repo) (string, error) {
 	text, err := client.File(ctx, repo, "", config.RepositoryPath)
 	if errors.Is(err, forge.ErrNotFound) { // as it also is behind a link in the directory's place
 		if _, err = client.Files(ctx, repo, "", config.RepositoryDir); err == nil || errors.Is(err, forge.ErrNotFound) {
-			return fmt.Sprintf("%s has no %s, so the defaults apply", name, config.RepositoryPath), nil
+			return fmt.Sprintf("%s has no %s, so the defaults apply", repo, config.RepositoryPath), nil
 		}
 	}
 	if err != nil {
 		return "", err
 	}
 	if _, err := config.ParseRepository(text); err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
+		return "", fmt.Errorf("%s: %w", repo, err)
 	}
-	return fmt.Sprintf("%s of %s is valid", config.RepositoryPath, name), nil
+	return fmt.Sprintf("%s of %s is valid", config.RepositoryPath, repo), nil
 }
 
 func (d *Doctor) relay(ctx context.Context) (string, error) {

@@ -14,8 +14,8 @@ import (
 
 // merging reports whether the repository's own rules let the agents merge what they approve. It reads the
 // repository's checks, as the agents will have to.
-func (d *Doctor) merging(ctx context.Context, client *forge.Client, name, self string) (string, error) {
-	repo, rules, err := rulesOf(ctx, client, name)
+func (d *Doctor) merging(ctx context.Context, client *forge.Client, repo forge.Repo, self string) (string, error) {
+	rules, err := client.Rules(ctx, repo)
 	if err != nil {
 		return "", err
 	}
@@ -36,15 +36,15 @@ func (d *Doctor) merging(ctx context.Context, client *forge.Client, name, self s
 	}
 	var wrong []string
 	if !rules.Squash {
-		wrong = append(wrong, fmt.Sprintf("%s does not allow squash merging; allow it in its settings, under Pull Requests", name))
+		wrong = append(wrong, fmt.Sprintf("%s does not allow squash merging; allow it in its settings, under Pull Requests", repo))
 	}
 	switch {
 	case len(count) == 0:
 		wrong = append(wrong, fmt.Sprintf("none of the reviewers (%s) may write to %s, so GitHub does not count their approvals; give one write "+
-			"access", strings.Join(reviewers, ", "), name))
+			"access", strings.Join(reviewers, ", "), repo))
 	case rules.Approvals > len(count):
 		wrong = append(wrong, fmt.Sprintf("%s of %s requires %d approvals, but of the reviewers only %s can give one; require fewer, or have "+
-			"people approve too", rules.Branch, name, rules.Approvals, strings.Join(count, ", ")))
+			"people approve too", rules.Branch, repo, rules.Approvals, strings.Join(count, ", ")))
 	}
 	if len(wrong) > 0 {
 		return "", errors.New(strings.Join(wrong, "; and "))
@@ -53,27 +53,23 @@ func (d *Doctor) merging(ctx context.Context, client *forge.Client, name, self s
 }
 
 // statuses reports whether the token may write the commit statuses that show whose turn it is.
-func statuses(ctx context.Context, client *forge.Client, name string) (string, error) {
-	repo, err := forge.ParseRepo(name)
-	if err != nil {
-		return "", err
-	}
+func statuses(ctx context.Context, client *forge.Client, repo forge.Repo) (string, error) {
 	if err := forge.NewReporter(client).CanReport(ctx, repo); err != nil {
 		return "", fmt.Errorf("pull requests will not show what the agent does; everything else works: %w", err)
 	}
-	return "pull requests of " + name + " show whose turn it is", nil
+	return "pull requests of " + repo.String() + " show whose turn it is", nil
 }
 
 // protection reports what GitHub itself requires for a merge into the default branch, and advises what to
 // require: people can merge without the agents, and only GitHub's own rules can stop a change between an
 // agent's last check and the merge.
-func protection(ctx context.Context, client *forge.Client, name string) (string, error) {
-	_, rules, err := rulesOf(ctx, client, name)
+func protection(ctx context.Context, client *forge.Client, repo forge.Repo) (string, error) {
+	rules, err := client.Rules(ctx, repo)
 	if err != nil {
 		return "", err
 	}
 	if rules.Branch == "" {
-		return name + " is empty", nil
+		return repo.String() + " is empty", nil
 	}
 	asks := "no check"
 	if len(rules.Checks) > 0 {
@@ -87,27 +83,19 @@ func protection(ctx context.Context, client *forge.Client, name string) (string,
 		advice = fmt.Sprintf("; require %s there, and your CI's checks, in a ruleset or branch protection, or use a merge queue: then GitHub "+
 			"itself blocks what the agents would", forge.ReviewContext)
 	}
-	return fmt.Sprintf("%s of %s requires %s%s", rules.Branch, name, asks, advice), nil
-}
-
-// rulesOf returns a repository by name, and its rules.
-func rulesOf(ctx context.Context, client *forge.Client, name string) (repo forge.Repo, rules forge.Rules, err error) {
-	if repo, err = forge.ParseRepo(name); err == nil {
-		rules, err = client.Rules(ctx, repo)
-	}
-	return repo, rules, err
+	return fmt.Sprintf("%s of %s requires %s%s", rules.Branch, repo, asks, advice), nil
 }
 
 // approvals reports which reviewers' approvals the repository's rules count. GitHub counts approvals by
 // people with write access; whether it counts an App's shows only after it had to decide on one.
-func (d *Doctor) approvals(ctx context.Context, client *forge.Client, name, self string) (string, error) {
-	repo, rules, err := rulesOf(ctx, client, name)
+func (d *Doctor) approvals(ctx context.Context, client *forge.Client, repo forge.Repo, self string) (string, error) {
+	rules, err := client.Rules(ctx, repo)
 	if err != nil {
 		return "", err
 	}
 	reviewers := d.reviewers(self)
 	if rules.Approvals == 0 && !rules.CodeOwners {
-		return fmt.Sprintf("%s requires no approval, so it does not matter whose approvals GitHub counts", name), nil
+		return fmt.Sprintf("%s requires no approval, so it does not matter whose approvals GitHub counts", repo), nil
 	}
 	var facts []string
 	for _, login := range reviewers {
