@@ -18,11 +18,10 @@ func (r *repair) warm(ctx context.Context, use session.Use) {
 	if len(r.verify.Command) == 0 {
 		return // no command would fill the caches
 	}
-	var failed *failure
 	err := session.FillBaseCaches(r.tree.Dir(), func(caches string) error {
 		zerolog.Ctx(ctx).Info().Msg("the base is built once, so that what fixes of this repository build begins with that")
 		err := step(ctx, "build base", func(ctx context.Context) error { return r.buildBase(ctx, caches) })
-		if errors.As(err, &failed) {
+		if _, ok := errors.AsType[*failure](err); ok {
 			return nil // what was compiled before the failure is still of use
 		}
 		return err

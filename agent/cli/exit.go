@@ -67,8 +67,7 @@ func Usage(cmd *cobra.Command, err error) error {
 
 // Inconclusive adds the exit code for a session that did not finish.
 func Inconclusive(err error) error {
-	var session *engine.Error
-	if errors.As(err, &session) {
+	if _, ok := errors.AsType[*engine.Error](err); ok {
 		return Exit{ExitInconclusive, fmt.Errorf("the model did not finish and nothing was posted: %w", err)}
 	}
 	return err

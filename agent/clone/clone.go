@@ -117,8 +117,7 @@ func (c *Clone) Merged(ctx context.Context, base, head string) string {
 // disarm disables the clone's filters: they are commands that run when git reads a file of the working tree.
 func (c *Clone) disarm(ctx context.Context) error {
 	out, err := c.output(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
-	var failed *exec.ExitError
-	if errors.As(err, &failed) && failed.ExitCode() == 1 {
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok && failed.ExitCode() == 1 {
 		return nil // there are none
 	}
 	if err != nil {
@@ -198,8 +197,7 @@ func (c *Clone) command(ctx context.Context, args ...string) *exec.Cmd {
 func (c *Clone) output(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := c.command(ctx, args...)
 	out, err := cmd.Output()
-	var failed *exec.ExitError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		first, _, _ := bytes.Cut(bytes.TrimSpace(failed.Stderr), []byte("\n"))
 		return nil, fmt.Errorf("git %s: %s: %w", args[0], first, err)
 	}

@@ -69,8 +69,7 @@ var noise = lazyregexp.New(`(?m)^\x{FEFF}?\d{4}-\d\d-\d\dT[0-9:.]+Z |\x1b\[[0-9;
 
 // withoutURL removes the URL from an error, since the URL alone gives access to the log.
 func withoutURL(err error) error {
-	var failure *url.Error
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*url.Error](err); ok {
 		return failure.Err
 	}
 	return err

@@ -27,8 +27,7 @@ func Hindrance(err error) string {
 	if errors.Is(err, journal.ErrUnwritten) || worktree.DiskFault(err) {
 		return onDisk
 	}
-	var stopped *engine.Error
-	if errors.As(err, &stopped) && slices.Contains(elsewhere, stopped.Class) {
+	if stopped, ok := errors.AsType[*engine.Error](err); ok && slices.Contains(elsewhere, stopped.Class) {
 		return string(stopped.Class)
 	}
 	if errors.Is(err, fallback.ErrResting) {

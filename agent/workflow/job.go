@@ -168,8 +168,7 @@ func (w *Job) Review(cmd *cobra.Command, s *cli.Settings) error {
 			}
 			return w.report(report.New(pr.Ref.String(), outcome))
 		})
-	var coded cli.Exit
-	if errors.As(err, &coded) && coded.Code == cli.ExitInconclusive {
+	if coded, ok := errors.AsType[cli.Exit](err); ok && coded.Code == cli.ExitInconclusive {
 		text := "The model did not finish, so there is no verdict."
 		fmt.Fprintf(w.Out, "::error title=touchstone::%s\n", text)
 		err = errors.Join(err, w.summarize("touchstone review", text), w.output("INCONCLUSIVE", 0))

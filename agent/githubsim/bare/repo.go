@@ -206,8 +206,7 @@ func (g Repo) MergeTree(ctx context.Context, base, head string) (string, error) 
 		}
 	}
 	out, err := g.Run(ctx, "merge-tree", "--write-tree", "--no-messages", base, head)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
 		return "", nil
 	}
 	return out, err
