@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,10 +85,7 @@ func (p *Poster) PostReview(ctx context.Context, ref Ref, review Review) (Posted
 }
 
 func (c ReviewComment) request() *github.DraftReviewComment {
-	side := c.Side
-	if side == "" {
-		side = "RIGHT"
-	}
+	side := cmp.Or(c.Side, "RIGHT")
 	comment := &github.DraftReviewComment{Path: &c.Path, Body: &c.Body, Line: &c.Line, Side: &side}
 	if c.StartLine > 0 && c.StartLine < c.Line {
 		comment.StartLine, comment.StartSide = &c.StartLine, &side

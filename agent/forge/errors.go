@@ -109,10 +109,7 @@ func (r refusal) text() string {
 func (t token) refusal(response *http.Response, body []byte, now time.Time) *Error {
 	var answer refusal
 	_ = json.Unmarshal(body, &answer) // a proxy's HTML page has no message; then only the status counts
-	message := answer.text()
-	if message == "" {
-		message = http.StatusText(response.StatusCode)
-	}
+	message := cmp.Or(answer.text(), http.StatusText(response.StatusCode))
 	err := &Error{Status: response.StatusCode, Message: t.clean(message)}
 	if wait, limited := limitedFor(response, message, now); limited {
 		return err.limited(wait)

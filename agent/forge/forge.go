@@ -148,9 +148,7 @@ func (c *Client) ReviewRemarks(ctx context.Context, ref Ref, review int64) ([]Re
 		for _, remark := range page {
 			// GitHub omits "line" from this list if the newest push made it invalid.
 			line := cmp.Or(remark.GetLine(), remark.GetOriginalLine())
-			all = append(all, ReviewRemark{
-				Path: remark.GetPath(), Line: line, Side: remark.GetSide(), Body: remark.GetBody(), URL: remark.GetHTMLURL(),
-			})
+			all = append(all, ReviewRemark{Path: remark.GetPath(), Line: line, Body: remark.GetBody()})
 		}
 		if response.NextPage == 0 {
 			return all, nil

@@ -120,7 +120,6 @@ func NewAppClient(cfg Config) (*AppClient, error) {
 
 // AppInfo is what GitHub says about an App.
 type AppInfo struct {
-	Name string
 	// Login is the login of its bot, which posts its reviews.
 	Login string
 	// InstallURL is where people install it and choose its repositories.
@@ -130,11 +129,11 @@ type AppInfo struct {
 // Info asks GitHub about the App. ErrUnauthorized and ErrNotFound say that the key, or the App, is not known.
 func (a *AppClient) Info(ctx context.Context) (AppInfo, error) {
 	var app struct {
-		Name, Slug string
-		HTMLURL    string `json:"html_url"`
+		Slug    string
+		HTMLURL string `json:"html_url"`
 	}
 	err := a.failed("ask GitHub about the App", a.i.call(ctx, http.MethodGet, "app", nil, &app))
-	return AppInfo{Name: app.Name, Login: app.Slug + verdict.AppSuffix, InstallURL: app.HTMLURL + "/installations/new"}, err
+	return AppInfo{Login: app.Slug + verdict.AppSuffix, InstallURL: app.HTMLURL + "/installations/new"}, err
 }
 
 // SetHook sets the URL and the secret of the App's webhook

@@ -169,9 +169,7 @@ type SubmittedReview struct {
 type ReviewRemark struct {
 	Path string
 	Line int    // 1-based; a line of the reviewed commit if the head no longer has it
-	Side string // RIGHT, or LEFT for a deleted line
 	Body string // untrusted text
-	URL  string
 }
 
 // AllComments are all texts on the pull request, oldest first: the comments, the texts of reviews, and the

@@ -106,12 +106,7 @@ func (f *finder) shown(file string, lines []string, blocks []outline.Block, b ou
 
 // speaks reports whether a line has one of the names that changed lines use, unless it is an ordinary word.
 func (c changed) speaks(line string) bool {
-	for _, name := range parts(line) {
-		if c.used[name] && distinct(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts(line), func(name string) bool { return c.used[name] && distinct(name) })
 }
 
 const (

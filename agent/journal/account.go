@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -27,9 +28,7 @@ func (a *Account) Add(later Account) {
 	a.Usage = a.Usage.Plus(later.Usage)
 	a.CostUSD += later.CostUSD
 	a.Duration += later.Duration
-	if a.FirstByte == 0 {
-		a.FirstByte = later.FirstByte
-	}
+	a.FirstByte = cmp.Or(a.FirstByte, later.FirstByte)
 	a.Engine, a.Model = later.Engine, later.Model
 }
 

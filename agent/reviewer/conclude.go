@@ -2,6 +2,7 @@ package reviewer
 
 import (
 	"context"
+	"slices"
 
 	"touchstone/verdict"
 )
@@ -45,15 +46,8 @@ func (p *Prepared) Conclude(ctx context.Context, x Examination) (Outcome, error)
 // known reports whether a finding made by code needs no mention: the session found it too, or a person waived
 // it.
 func known(j verdict.Judgement, ledger verdict.Ledger, found verdict.Finding) bool {
-	for _, f := range j.Answer.Findings {
-		if f.Rule == found.Rule && (found.Path == "" || f.Path == found.Path && f.Line == found.Line) {
-			return true
-		}
-	}
-	for _, e := range ledger {
-		if e.ID == verdict.Fingerprint(found) && e.Status == verdict.Waived {
-			return true
-		}
-	}
-	return false
+	e := ledger.ByID(verdict.Fingerprint(found))
+	return e != nil && e.Status == verdict.Waived || slices.ContainsFunc(j.Answer.Findings, func(f verdict.Finding) bool {
+		return f.Rule == found.Rule && (found.Path == "" || f.Path == found.Path && f.Line == found.Line)
+	})
 }

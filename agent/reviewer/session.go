@@ -27,8 +27,6 @@ type Examination struct {
 	Judgement verdict.Judgement
 	// Result sums the figures of all turns; it has no text.
 	Result engine.Result
-	// Turns counts the turns of the session.
-	Turns int
 	// Checker is the engine and the model that were asked to refute findings, or to read an approval's text; empty if none.
 	Checker string
 }
@@ -241,7 +239,6 @@ func (m material) partOf() func(name string) int {
 // ask runs one turn and judges its answer.
 func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Judgement, error) {
 	result, err := t.session.Ask(ctx, prompt.String())
-	t.x.Turns++
 	sum := &t.x.Result
 	if sum.Started.IsZero() {
 		sum.Started, sum.FirstByte = result.Started, result.FirstByte

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -125,10 +126,6 @@ func (r Runner) Run(ctx context.Context, cases []Case, done func(Result)) error 
 
 // Cases returns all attacks and all legitimate cases.
 func Cases() []Case {
-	var all []Case
-	for _, some := range [][]Case{legitimate(), words(), identities(), people(), reviews(), trees(), windows(), nits(), checks(), stops(),
-		strangers(), platform(), rules(), renames(), badInput(), orphans(), transfers()} {
-		all = append(all, some...)
-	}
-	return all
+	return slices.Concat(legitimate(), words(), identities(), people(), reviews(), trees(), windows(), nits(), checks(), stops(),
+		strangers(), platform(), rules(), renames(), badInput(), orphans(), transfers())
 }
