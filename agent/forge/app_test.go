@@ -32,7 +32,7 @@ func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
 func installed(t *testing.T) (w *world, app simtest.App, client *forge.Client, asked *counted) {
 	t.Helper()
 	w = start(t, githubsim.RepoOptions{Private: true, Permissions: map[string]string{octocat: "write", hubot: "write"}})
-	app = w.App("Acme Reviewer", nil)
+	app = w.App()
 	if err := w.Install(app.Login, "acme", "acme/app"); err != nil {
 		t.Fatal(err)
 	}

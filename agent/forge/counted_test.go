@@ -28,7 +28,7 @@ func TestWhoseApprovalsCountIsReadFromWhatGitHubDecided(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t, githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": test.rule}})
-			reviewer := w.App("Acme Reviewer", nil)
+			reviewer := w.App()
 			if err := w.Install(reviewer.Login, "acme"); err != nil {
 				t.Fatal(err)
 			}

@@ -103,11 +103,7 @@ func (c *call) resolve(ref string) (string, error) {
 	return sha, nil
 }
 
-func (c *call) listCheckRuns(ref string) (reply, error) {
-	sha, err := c.resolve(ref)
-	if err != nil {
-		return reply{}, err
-	}
+func (c *call) listCheckRuns(sha string) (reply, error) {
 	query := c.r.URL.Query()
 	runs := slices.DeleteFunc(c.repo.runs(sha), func(run *checkRun) bool {
 		return query.Get("check_name") != "" && query.Get("check_name") != run.name ||
@@ -201,11 +197,7 @@ func (s *Sim) emitSuite(r *repo, by *account, cs *checkSuite, action string) {
 	s.emit(r, by, "check_suite", action, object{"check_suite": s.renderSuite(r, cs)})
 }
 
-func (c *call) combinedStatus(ref string) (reply, error) {
-	sha, err := c.resolve(ref)
-	if err != nil {
-		return reply{}, err
-	}
+func (c *call) combinedStatus(sha string) (reply, error) {
 	latest, state := c.repo.latestStatuses(sha), "success"
 	for _, st := range latest {
 		if st.state == "failure" || st.state == "error" {
@@ -225,11 +217,7 @@ func (c *call) combinedStatus(ref string) (reply, error) {
 }
 
 // listStatuses lists all statuses of a commit, the newest first.
-func (c *call) listStatuses(ref string) (reply, error) {
-	sha, err := c.resolve(ref)
-	if err != nil {
-		return reply{}, err
-	}
+func (c *call) listStatuses(sha string) (reply, error) {
 	var all []*status
 	for _, st := range slices.Backward(c.repo.statuses) {
 		if st.sha == sha {

@@ -49,20 +49,23 @@ func (c *call) getPermission() (reply, error) {
 
 // getCommits serves the paths below /commits/{ref}, where ref can contain slashes.
 func (c *call) getCommits() (reply, error) {
-	ref := c.r.PathValue("ref")
-	if branch, found := strings.CutSuffix(ref, "/check-runs"); found {
-		return c.listCheckRuns(branch)
-	}
-	if branch, found := strings.CutSuffix(ref, "/status"); found {
-		return c.combinedStatus(branch)
-	}
-	if branch, found := strings.CutSuffix(ref, "/statuses"); found {
-		return c.listStatuses(branch)
+	path := c.r.PathValue("ref")
+	ref, serve := path, (*call).getCommit
+	for below, list := range map[string]func(c *call, sha string) (reply, error){
+		"/check-runs": (*call).listCheckRuns, "/status": (*call).combinedStatus, "/statuses": (*call).listStatuses,
+	} {
+		if branch, found := strings.CutSuffix(path, below); found {
+			ref, serve = branch, list
+		}
 	}
 	sha, err := c.resolve(ref)
 	if err != nil {
 		return reply{}, err
 	}
+	return serve(c, sha)
+}
+
+func (c *call) getCommit(sha string) (reply, error) {
 	out, err := c.commit(sha)
 	return reply{status: http.StatusOK, body: out}, err
 }

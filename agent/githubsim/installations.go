@@ -1,8 +1,6 @@
 package githubsim
 
 import (
-	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	"maps"
 	"net/http"
@@ -165,9 +163,7 @@ func (c *call) createAccessToken() (reply, error) {
 		}
 		g.repos = append(g.repos, r)
 	}
-	raw := make([]byte, 27)
-	_, _ = rand.Read(raw) // it cannot fail: https://pkg.go.dev/crypto/rand#Read
-	token := "ghs_" + base64.RawURLEncoding.EncodeToString(raw)
+	token := "ghs_" + randomHex(18)
 	c.sim.grants[token] = g
 	return created(object{"token": token, "expires_at": stamp(g.expires), "permissions": at.app.registered.Permissions,
 		"repository_selection": at.selection()})

@@ -20,16 +20,11 @@ func (s *Sim) noticeRefs(ctx context.Context, r *repo, by *account) error {
 	}
 	before := r.refs
 	r.refs = after
-	changed := map[string]bool{}
-	for ref, sha := range after {
-		changed[ref] = before[ref] != sha
-	}
-	for ref := range before {
-		changed[ref] = before[ref] != after[ref]
-	}
-	for _, ref := range slices.Sorted(maps.Keys(changed)) {
+	all := maps.Clone(after)
+	maps.Copy(all, before)
+	for _, ref := range slices.Sorted(maps.Keys(all)) {
 		branch, isBranch := strings.CutPrefix(ref, "refs/heads/")
-		if !changed[ref] || !isBranch {
+		if before[ref] == after[ref] || !isBranch {
 			continue
 		}
 		if err := s.branchMoved(ctx, r, by, branch, before[ref], after[ref]); err != nil {

@@ -54,18 +54,11 @@ func New(t testing.TB, files map[string]string) *GitHub {
 	return &GitHub{GitHub: hub, Worktrees: &worktree.Store{Root: worktrees}, t: t}
 }
 
-func (g *GitHub) must(err error) {
-	g.t.Helper()
-	if err != nil {
-		g.t.Fatal(err)
-	}
-}
-
 // Client returns the agents' client with a login's token.
 func (g *GitHub) Client(login string) *forge.Client {
 	g.t.Helper()
 	client, err := forge.New(forge.Config{APIURL: g.URL + "/api/v3/", Token: simtest.Token(login), Version: "test"})
-	g.must(err)
+	g.Must(err)
 	return client
 }
 
@@ -73,7 +66,7 @@ func (g *GitHub) Client(login string) *forge.Client {
 func (g *GitHub) Commit(branch, message string, files map[string]string) string {
 	g.t.Helper()
 	sha, err := g.Sim.Commit(g.Ctx, Author, Repo.String(), branch, message, files)
-	g.must(err)
+	g.Must(err)
 	return sha
 }
 
@@ -89,7 +82,7 @@ func (g *GitHub) Open(branch string) forge.Ref {
 // Call calls the REST API below the repository, such as "pulls/1".
 func (g *GitHub) Call(login, method, path string, body, answer any) {
 	g.t.Helper()
-	g.must(rest.API{URL: g.URL, Token: simtest.Token(login)}.Call(g.Ctx, method, fmt.Sprintf("/api/v3/repos/%s/%s", Repo, path), body, answer))
+	g.Must(rest.API{URL: g.URL, Token: simtest.Token(login)}.Call(g.Ctx, method, fmt.Sprintf("/api/v3/repos/%s/%s", Repo, path), body, answer))
 }
 
 // Read returns a pull request as the agent of a login sees it.
@@ -97,7 +90,7 @@ func (g *GitHub) Read(login string, ref forge.Ref) forge.PullRequest {
 	g.t.Helper()
 	g.Settle()
 	pr, err := g.Client(login).PullRequest(g.Ctx, ref)
-	g.must(err)
+	g.Must(err)
 	return pr
 }
 
@@ -109,10 +102,10 @@ func (g *GitHub) Reviewed(ref forge.Ref, v verdict.Verdict, findings ...verdict.
 	judgement := verdict.Judgement{Verdict: v, Answer: verdict.Answer{Findings: findings}}
 	seal, err := verdict.Record{Verdict: v, Head: pr.Head.SHA, Base: pr.Base.SHA, BaseBranch: pr.Base.Name, Tree: g.Tree(pr), Round: 1,
 		Ledger: verdict.Ledger(nil).After(1, judgement)}.Seal(verdict.Signer{})
-	g.must(err)
+	g.Must(err)
 	_, err = forge.NewPoster(g.Client(Judge)).PostReview(g.Ctx, ref,
 		forge.Review{SHA: pr.Head.SHA, Event: string(v), Body: "The review.\n\n" + seal})
-	g.must(err)
+	g.Must(err)
 	return g.Read(Author, ref)
 }
 
@@ -121,7 +114,7 @@ func (g *GitHub) Reviewed(ref forge.Ref, v verdict.Verdict, findings ...verdict.
 func (g *GitHub) Tree(pr forge.PullRequest) string {
 	g.t.Helper()
 	url, authorization, err := g.Client(Root).Remote(g.Ctx, pr.Ref.Repo)
-	g.must(err)
+	g.Must(err)
 	merge, err := g.Worktrees.Squash(g.Ctx, worktree.Request{
 		Remote: worktree.Remote{URL: url, Authorization: authorization}, Repo: pr.Ref.Repo.String(), Number: pr.Ref.Number, Role: "test",
 		Head: pr.Head.SHA, HeadRef: fmt.Sprintf("refs/pull/%d/head", pr.Ref.Number), Base: pr.Base.SHA, BaseRef: "refs/heads/" + pr.Base.Name,
@@ -129,7 +122,7 @@ func (g *GitHub) Tree(pr forge.PullRequest) string {
 	if errors.Is(err, worktree.ErrUnmergeable) {
 		return ""
 	}
-	g.must(err)
+	g.Must(err)
 	return merge.Tree
 }
 

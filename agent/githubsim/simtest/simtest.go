@@ -3,6 +3,7 @@
 package simtest
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/http/httptest"
@@ -58,9 +59,7 @@ func Behind(t testing.TB, config githubsim.Config, repository githubsim.RepoOpti
 	server := httptest.NewUnstartedServer(nil)
 	g := &GitHub{URL: "http://" + server.Listener.Addr().String(), Dir: dir, Ctx: ctx, t: t}
 	config.Dir, config.URL = g.Dir, g.URL
-	if config.DeliveryTimeout == 0 {
-		config.DeliveryTimeout = await.Patience
-	}
+	config.DeliveryTimeout = cmp.Or(config.DeliveryTimeout, await.Patience)
 	var err error
 	if g.Sim, err = githubsim.New(config); err != nil {
 		t.Fatal(err)
