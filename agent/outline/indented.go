@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"cmp"
 	"strings"
 
 	"touchstone/worktree/filekind"
@@ -270,9 +271,7 @@ func (p *indentation) begins(depth int, text string) (b Block, ok bool) {
 	case inType && outer.Kind == "type" && !deeper && p.script && match(&b.Name, signature, text):
 		b.Kind = callable
 	case !b.Local && p.typeFirst && p.typed(&b, text):
-		if b.Kind == "" {
-			b.Kind = callable
-		}
+		b.Kind = cmp.Or(b.Kind, callable)
 	case !b.Local && p.language == filekind.Dart && match(&b.Name, getter, text):
 		b.Kind = callable
 	case inType && p.typeFirst && match(&b.Name, typedField, text):

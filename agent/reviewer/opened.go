@@ -45,12 +45,7 @@ func (o *opened) note(p engine.Progress) {
 
 // all reports whether every patch of a file was opened. For a file without patches it is true.
 func (o *opened) all(f change.File) bool {
-	for _, patch := range f.Patches {
-		if !o.one(filepath.Base(patch)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.Patches, func(patch string) bool { return !o.one(filepath.Base(patch)) })
 }
 
 // pathLike matches what can be a file's path in a sentence.

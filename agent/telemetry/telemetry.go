@@ -4,8 +4,10 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -130,15 +132,8 @@ func outcome(err error) string {
 // bounded is a name as a label can carry it; the name may come from anywhere.
 func bounded(name string) string {
 	const most = 64
-	kept := make([]byte, 0, most)
-	for _, c := range []byte(name) {
-		if len(kept) == most || c <= ' ' || c > '~' {
-			break
-		}
-		kept = append(kept, c)
+	if end := strings.IndexFunc(name, func(c rune) bool { return c <= ' ' || c > '~' }); end >= 0 {
+		name = name[:end]
 	}
-	if len(kept) == 0 {
-		return "unknown"
-	}
-	return string(kept)
+	return cmp.Or(name[:min(len(name), most)], "unknown")
 }

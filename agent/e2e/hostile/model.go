@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,12 +80,10 @@ var attack = verdict.Finding{Dimension: verdict.Security, Severity: verdict.Crit
 
 // shows reports whether one of the patches that a prompt lists contains a text.
 func shows(prompt, text string) bool {
-	for _, path := range reading.Listed(prompt) {
-		if data, err := os.ReadFile(path); err == nil && strings.Contains(string(data), text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(reading.Listed(prompt), func(path string) bool {
+		data, err := os.ReadFile(path)
+		return err == nil && strings.Contains(string(data), text)
+	})
 }
 
 // answer returns an answer in perfect form, which also repeats its summary for every dimension.
