@@ -271,8 +271,8 @@ type Check struct {
 	URL      string
 	Summary  string // one line: the check run's title, the status's description; untrusted text
 
-	// workflow names the workflow of GitHub Actions, and the event, branch and login that started it. run is the
-	// number of its run, and began is when the job last started; empty or zero if they are not known.
+	// workflow names the workflow of GitHub Actions, and the event and branch that started it. run is the number of
+	// its run, and began is when the job last started; empty or zero if they are not known.
 	workflow string
 	run      int64
 	began    time.Time

@@ -54,7 +54,6 @@ type checkNode struct {
 // originNode is what is known about the start of a check suite.
 type originNode struct {
 	Branch      struct{ Name string } // null if it is gone
-	Creator     *actorNode            // who started the run
 	WorkflowRun *struct {
 		RunNumber int64
 		Event     string
@@ -63,14 +62,14 @@ type originNode struct {
 }
 
 // workflow names what started a run of a workflow, and number is the run's; empty and zero if that is not known, or if
-// the run has inputs of its own. Others may open a pull request of this head, too, from a branch or a fork of theirs and
-// with another base: so the branch and the login are parts of it.
+// the run has inputs of its own. The branch is a part of it, since the same head may have a pull request from another branch
+// or a fork, with another base. Who started the run is none: a maintainer's edit of the title repeats the author's run.
 func (n originNode) workflow() (name string, number int64) {
 	run := n.WorkflowRun
 	if run == nil || run.Workflow == nil || strings.HasSuffix(run.Event, "_dispatch") {
 		return "", 0
 	}
-	return strings.Join([]string{run.Workflow.ID, run.Event, n.Branch.Name, n.Creator.user().Login}, " "), run.RunNumber
+	return strings.Join([]string{run.Workflow.ID, run.Event, n.Branch.Name}, " "), run.RunNumber
 }
 
 // checks are the checks of a commit, without those that have one of the agents' names.
