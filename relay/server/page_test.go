@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"maps"
 	"net/http"
@@ -44,8 +45,9 @@ func paged(t *testing.T, scopes ...event.Filter) (*relay, token.Store, []string)
 
 // pullPayload is the payload of a pull request that was opened.
 func pullPayload(repo, title string) string {
-	return fmt.Sprintf(`{"action":"opened","number":1,"repository":{"full_name":%q},"pull_request":{"id":1,"number":1,"title":%q,"state":"open","user":{"login":"alice"},
-		"head":{"sha":"aaa","ref":"b"},"base":{"ref":"main"},"created_at":"2026-11-01T10:00:00Z","updated_at":"2026-11-01T10:00:00Z","html_url":"https://github.test/x"}}`, repo, title)
+	id := crc32.ChecksumIEEE([]byte(repo)) // two of one id would be one of a renamed repository
+	return fmt.Sprintf(`{"action":"opened","number":1,"repository":{"full_name":%q},"pull_request":{"id":%d,"number":1,"title":%q,"state":"open","user":{"login":"alice"},
+		"head":{"sha":"aaa","ref":"b"},"base":{"ref":"main"},"created_at":"2026-11-01T10:00:00Z","updated_at":"2026-11-01T10:00:00Z","html_url":"https://github.test/x"}}`, repo, id, title)
 }
 
 // browser follows no redirects, and keeps cookies. It sends Secure cookies over plain HTTP to a loopback
