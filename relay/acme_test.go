@@ -20,6 +20,8 @@ import (
 	"github.com/letsencrypt/pebble/v2/db"
 	"github.com/letsencrypt/pebble/v2/va"
 	"github.com/letsencrypt/pebble/v2/wfe"
+
+	"touchstone/worktree/await"
 )
 
 // authority runs Let's Encrypt's own test server in this process. It resolves every name to this machine, and
@@ -43,6 +45,13 @@ func authority(t *testing.T, port int) (directory string, roots *x509.CertPool) 
 	resolver.SetDefaultDNSIPv6("")
 	go resolver.Run()
 	t.Cleanup(resolver.Shutdown)
+	ask := net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, names)
+	}}
+	await.Until(t, "the resolver answers", func() bool { // it does not say when it listens
+		_, err := ask.LookupNetIP(t.Context(), "ip4", "relay.test.")
+		return err == nil
+	})
 
 	store := db.NewMemoryStore()
 	issuer := ca.New(quiet, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {ValidityPeriod: 90 * 24 * 3600}})
