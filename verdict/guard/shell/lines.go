@@ -28,7 +28,7 @@ func Lines(script string) ([]Line, error) {
 		expressions = append(expressions, placeholder(len(expressions)), e)
 		return placeholder(len(expressions)/2 - 1)
 	})
-	file, err := parsed(readable)
+	file, err := parsed(script, readable)
 	if err != nil {
 		return nil, err
 	}

@@ -42,17 +42,17 @@ type Options struct {
 	EachCounts bool
 }
 
-// parsed fails if a script is too large or is not a readable shell script.
-func parsed(script string) (*syntax.File, error) {
+// parsed reads a script in a form that bash could read. It fails if the script is too large or is not a readable shell script.
+func parsed(script, readable string) (*syntax.File, error) {
 	if len(script) > MaxScript {
 		return nil, fmt.Errorf("a script of %d bytes is more than is read", len(script))
 	}
-	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(readable), "")
 }
 
 // Parse reads a script. It fails if the script is too large or is not a readable shell script.
 func Parse(script string, o Options) ([]Command, error) {
-	file, err := parsed(script)
+	file, err := parsed(script, script)
 	if err != nil {
 		return nil, err
 	}

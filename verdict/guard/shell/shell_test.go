@@ -188,7 +188,12 @@ func TestCommandsAreListedAsTheyAreWritten(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", script, got, err, want)
 		}
 	}
-	for _, script := range []string{"if a; then b", strings.Repeat("a\n", shell.MaxScript)} {
+	expressions := strings.Repeat("a ${{b}}\n", shell.MaxScript/9) // what stands for one while the script is read is longer
+	if lines, err := shell.Lines(expressions); err != nil || len(lines) != shell.MaxScript/9 {
+		t.Errorf("a script of %d bytes is read as %d commands: %v", len(expressions), len(lines), err)
+	}
+	long := strings.Repeat("a ${{ "+strings.Repeat("b", 1000)+" }}\n", shell.MaxScript/1000)
+	for _, script := range []string{"if a; then b", strings.Repeat("a\n", shell.MaxScript), long} {
 		if lines, err := shell.Lines(script); err == nil {
 			t.Errorf("%.20q is read as %d commands", script, len(lines))
 		}
