@@ -25,7 +25,7 @@ var expression = regexp.MustCompile(`\$\{\{.*?\}\}`)
 func Lines(script string) ([]Line, error) {
 	var expressions []string
 	readable := expression.ReplaceAllStringFunc(script, func(e string) string {
-		expressions = append(expressions, placeholder(len(expressions)), e)
+		expressions = append(expressions, placeholder(len(expressions)/2), e)
 		return placeholder(len(expressions)/2 - 1)
 	})
 	file, err := parsed(script, readable)

@@ -171,13 +171,14 @@ func TestCommandsAreListedAsTheyAreWritten(t *testing.T) {
 		"a \\\n  -b\n\n# told\nc":          "0 a -b, 4 c",
 		"if [ ${{ a || 'b' }} = x ]; then\n  t | tee l\nelif u; then v; else\n  w\nfi": "0 if [ ${{ a || 'b' }} = x ], 1 t, 1 | tee l, " +
 			"2 elif u, 2 v, 3 w",
-		"for i in 1 2; do a; done | b":  "0 for i in 1 2, 0 a, 0 | b",
-		"while read x; do (a; b); done": "0 while read x, 0 a, 0 b",
-		"until a\ndo\n{ b; }\ndone":     "0 until a, 2 b",
-		"case $x in a) b ;; esac":       "0 case $x, 0 b",
-		"f() { a; }\nf \"$(b; c)\"":     "0 a, 1 f \"$(b; c)\"",
-		"! a":                           "0 ! a",
-		"# nothing":                     "",
+		"a ${{ b }} ${{ c }}\nd ${{ e }}": "0 a ${{ b }} ${{ c }}, 1 d ${{ e }}",
+		"for i in 1 2; do a; done | b":    "0 for i in 1 2, 0 a, 0 | b",
+		"while read x; do (a; b); done":   "0 while read x, 0 a, 0 b",
+		"until a\ndo\n{ b; }\ndone":       "0 until a, 2 b",
+		"case $x in a) b ;; esac":         "0 case $x, 0 b",
+		"f() { a; }\nf \"$(b; c)\"":       "0 a, 1 f \"$(b; c)\"",
+		"! a":                             "0 ! a",
+		"# nothing":                       "",
 	} {
 		lines, err := shell.Lines(script)
 		var got []string
