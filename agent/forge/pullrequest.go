@@ -271,7 +271,7 @@ type Check struct {
 	URL      string
 	Summary  string // one line: the check run's title, the status's description; untrusted text
 
-	// workflow names the workflow of GitHub Actions, and the event and branch that started it. run is the number of
+	// workflow names the workflow of GitHub Actions, and the event and the branch or fork that started it. run is the number of
 	// its run, and began is when the job last started; empty or zero if they are not known.
 	workflow string
 	run      int64

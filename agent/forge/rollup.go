@@ -53,7 +53,8 @@ type checkNode struct {
 
 // originNode is what is known about the start of a check suite.
 type originNode struct {
-	Branch      struct{ Name string } // null if it is gone
+	Branch      struct{ Name string } // null if it is gone, or a fork's
+	Creator     *actorNode            // who started the run
 	WorkflowRun *struct {
 		RunNumber int64
 		Event     string
@@ -63,13 +64,18 @@ type originNode struct {
 
 // workflow names what started a run of a workflow, and number is the run's; empty and zero if that is not known, or if
 // the run has inputs of its own. The branch is a part of it, since the same head may have a pull request from another branch
-// or a fork, with another base. Who started the run is none: a maintainer's edit of the title repeats the author's run.
+// or a fork, with another base. GitHub names no branch of a fork: there, the login that started the run stands for it.
+// Elsewhere the login is no part: a maintainer's edit of the title repeats the author's run.
 func (n originNode) workflow() (name string, number int64) {
 	run := n.WorkflowRun
 	if run == nil || run.Workflow == nil || strings.HasSuffix(run.Event, "_dispatch") {
 		return "", 0
 	}
-	return strings.Join([]string{run.Workflow.ID, run.Event, n.Branch.Name}, " "), run.RunNumber
+	from := n.Branch.Name
+	if from == "" {
+		from = "@" + n.Creator.user().Login
+	}
+	return strings.Join([]string{run.Workflow.ID, run.Event, from}, " "), run.RunNumber
 }
 
 // checks are the checks of a commit, without those that have one of the agents' names.

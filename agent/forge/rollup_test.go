@@ -93,31 +93,36 @@ func TestALaterRunOfAWorkflowReplacesTheEarlierOne(t *testing.T) {
 
 // TestTheRunForAnotherPullRequestReplacesNothing checks that a run counts beside the earlier one if it may be for
 // another pull request of the same head, with another base: of the same branch, even if that one is closed again, or
-// of another branch. Whoever starts it: a maintainer may edit the title.
+// of another branch, or of another fork, whose branches GitHub does not name. Whoever starts the run of a branch repeats
+// it: a maintainer may edit the title.
 func TestTheRunForAnotherPullRequestReplacesNothing(t *testing.T) {
 	other := func(closed string) string {
 		return `{"number":13,"closedAt":` + closed + `,"repository":{"nameWithOwner":"acme/app"}}`
 	}
 	const own = `{"number":12,"closedAt":null,"repository":{"nameWithOwner":"Acme/App"}}`
+	by := func(login, branch string) string { return `"creator":{"login":"` + login + `"},"branch":` + branch }
+	const topic = `{"name":"topic"}`
 	for name, tc := range map[string]struct {
-		pulls, branch string
-		more          bool
-		want          int
+		pulls, earlier, later string // the pull requests of the branch, and the origins of the two runs
+		more                  bool
+		want                  int
 	}{
-		"none":                             {own, `{"name":"topic"}`, false, 1},
-		"open":                             {own + "," + other("null"), `{"name":"topic"}`, false, 2},
-		"closed since":                     {own + "," + other(`"2026-01-02T03:05:00Z"`), `{"name":"topic"}`, false, 2},
-		"closed before this one was there": {other(`"2026-01-02T03:04:00Z"`) + "," + own, `{"name":"topic"}`, false, 1},
-		"more than are listed":             {own, `{"name":"topic"}`, true, 2},
-		"of another branch":                {own, `{"name":"other"}`, false, 2},
-		"of a branch that is gone":         {own, "null", false, 2},
+		"none":                             {own, by("alice", topic), by("alice", topic), false, 1},
+		"none, and a maintainer repeats":   {own, by("alice", topic), by("walter", topic), false, 1},
+		"open":                             {own + "," + other("null"), by("alice", topic), by("alice", topic), false, 2},
+		"closed since":                     {own + "," + other(`"2026-01-02T03:05:00Z"`), by("alice", topic), by("alice", topic), false, 2},
+		"closed before this one was there": {other(`"2026-01-02T03:04:00Z"`) + "," + own, by("alice", topic), by("alice", topic), false, 1},
+		"more than are listed":             {own, by("alice", topic), by("alice", topic), true, 2},
+		"of another branch":                {own, by("alice", topic), by("alice", `{"name":"other"}`), false, 2},
+		"of a branch that is gone":         {own, by("alice", topic), by("alice", "null"), false, 2},
+		"none, and the branch is a fork's": {own, by("alice", "null"), by("alice", "null"), false, 1},
+		"of another fork":                  {own, by("alice", "null"), by("mallory", "null"), false, 2},
 	} {
-		of := func(check, branch string) string {
-			return strings.Replace(check, `"workflowRun"`, `"branch":`+branch+`,"workflowRun"`, 1)
+		of := func(check, origin string) string {
+			return strings.Replace(check, `"workflowRun"`, origin+`,"workflowRun"`, 1)
 		}
-		contexts := `"statusCheckRollup":{"contexts":{"nodes":[` +
-			of(ranFor("FAILURE", "W1", "pull_request", 7), `{"name":"topic"}`) + "," +
-			of(ranFor("SUCCESS", "W1", "pull_request", 8), tc.branch) + `],"pageInfo":{"hasNextPage":false}}}`
+		contexts := `"statusCheckRollup":{"contexts":{"nodes":[` + of(ranFor("FAILURE", "W1", "pull_request", 7), tc.earlier) + "," +
+			of(ranFor("SUCCESS", "W1", "pull_request", 8), tc.later) + `],"pageInfo":{"hasNextPage":false}}}`
 		c := client(t, func(*http.Request) (*http.Response, error) {
 			head := fmt.Sprintf(`"isCrossRepository":true,"headRef":{"pulls":{"nodes":[%s],"pageInfo":{"hasPreviousPage":%t}}}`, tc.pulls, tc.more)
 			return answer(200, strings.Replace(pageWith(contexts), `"isCrossRepository":true`, head, 1)), nil

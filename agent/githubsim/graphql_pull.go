@@ -250,6 +250,7 @@ func (c *call) suiteNode(r *repo, cs *checkSuite) node {
 		"conclusion": orNull(strings.ToUpper(cs.conclusion())),
 		"createdAt":  stamp(cs.created),
 		"branch":     c.refNode(r, cs.branch),
+		"creator":    nil, // only Apps report
 		"checkRuns": field(func() any {
 			return &graphql.Object{Type: "CheckRunConnection", Fields: fields{"totalCount": len(cs.runs)}}
 		}),
