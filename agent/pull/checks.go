@@ -2,6 +2,7 @@ package pull
 
 import (
 	"slices"
+	"strings"
 
 	"touchstone/agent/forge"
 	"touchstone/verdict"
@@ -74,13 +75,19 @@ func (k Checks) byAuthor(c forge.Check) bool {
 	return c.Kind == forge.Status && verdict.SameLogin(c.By.Login, k.Author)
 }
 
+// sameName reports whether two checks have one name. Those of statuses may differ in case: GitHub shows only the later
+// of the two then, too (https://docs.github.com/rest/commits/statuses#create-a-commit-status).
+func sameName(a, b forge.Check) bool {
+	return a.Name == b.Name || (a.Kind == forge.Status || b.Kind == forge.Status) && strings.EqualFold(a.Name, b.Name)
+}
+
 // ofBase reports whether a check has the source that its name has on the base or, if the base does not have the
 // name, any source of the base.
 func (k Checks) ofBase(c forge.Check) bool {
 	named, same := false, false
 	for _, there := range k.Base.Expected {
-		named = named || there.Name == c.Name
-		same = same || there.Name == c.Name && there.Source() == c.Source()
+		named = named || sameName(there, c)
+		same = same || sameName(there, c) && there.Source() == c.Source()
 	}
 	return same || !named && k.Base.Sources[c.Source()]
 }
@@ -99,7 +106,7 @@ func (k Checks) covered(c forge.Check) (under forge.Check, ok bool) {
 	}
 	for _, u := range k.Covered {
 		switch {
-		case u.Name != c.Name:
+		case !sameName(u, c):
 		case k.ofBase(u):
 			return u, true
 		case !ok && k.byAuthor(c):
@@ -149,7 +156,7 @@ func (k Checks) replaces(c forge.Check) bool {
 	if len(k.Named) > 0 || c.Required && k.Base.Sources[c.Source()] {
 		return false
 	}
-	same := func(there forge.Check) bool { return there.Name == c.Name }
+	same := func(there forge.Check) bool { return sameName(there, c) }
 	here := func(there forge.Check) bool { return same(there) && there.Source() == c.Source() }
 	return slices.ContainsFunc(k.Base.Expected, same) && (k.byAuthor(c) || !slices.ContainsFunc(k.Base.Expected, here))
 }
