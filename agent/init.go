@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/cli"
