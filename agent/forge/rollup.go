@@ -146,13 +146,14 @@ type suiteNode struct {
 }
 
 // stillborn reports whether it is a run that ended badly before its first job, as one that waits for its turn does when
-// another run takes it, and that no later run of these suites repeats.
+// another run takes it, and that no later run of these suites repeats. One that skipped all its jobs repeats none.
 func (n suiteNode) stillborn(suites []suiteNode) bool {
 	badly := slices.Contains([]string{"cancelled", "failure", "timed_out", "stale"}, lower(n.Conclusion))
 	workflow, run := n.workflow()
 	return badly && n.CheckRuns != nil && n.CheckRuns.TotalCount == 0 && !slices.ContainsFunc(suites, func(other suiteNode) bool {
 		again, later := other.workflow()
-		return workflow != "" && again == workflow && later > run
+		ran := !slices.Contains([]string{"skipped", "neutral"}, lower(other.Conclusion))
+		return ran && workflow != "" && again == workflow && later > run
 	})
 }
 

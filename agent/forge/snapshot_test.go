@@ -98,6 +98,8 @@ func TestWorkflowsThatHaveNotReported(t *testing.T) {
 		"cancelled, as its job says":             {suite: jobs(1, "CANCELLED", "W1", 7)},
 		"without a job, and nothing to complain": {suite: jobs(0, "SKIPPED", "W1", 7)},
 		"cancelled without a job, and run again": {suite: jobs(0, "CANCELLED", "W1", 7) + "," + jobs(1, "SUCCESS", "W1", 8)},
+		"cancelled without a job, later one skipped all": {suite: jobs(0, "CANCELLED", "W1", 7) + "," + jobs(1, "SKIPPED", "W1", 8),
+			want: CheckActionRequired},
 		"cancelled without a job, after it ran": {suite: jobs(1, "SUCCESS", "W1", 6) + "," + jobs(0, "CANCELLED", "W1", 7),
 			want: CheckActionRequired},
 		"cancelled without a job, another passes": {suite: jobs(0, "CANCELLED", "W1", 7) + "," + jobs(1, "SUCCESS", "W2", 8),
