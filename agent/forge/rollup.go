@@ -179,7 +179,7 @@ func unlisted(listed []Check, suites []suiteNode) []Check {
 		case lower(suite.Conclusion) == "startup_failure":
 			check.Summary = "a workflow could not start: see its page"
 		case suite.stillborn(suites):
-			check.Summary = "a workflow ended as " + lower(suite.Conclusion) + " before its first job: run it again"
+			check.Summary = "a workflow ended as " + lower(suite.Conclusion) + " before its first job: see its page, and run it again"
 		default:
 			continue
 		}
