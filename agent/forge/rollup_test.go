@@ -116,6 +116,7 @@ func TestTheRunForAnotherPullRequestReplacesNothing(t *testing.T) {
 		"of another branch":                {own, by("alice", topic), by("alice", `{"name":"other"}`), false, 2},
 		"of a branch that is gone":         {own, by("alice", topic), by("alice", "null"), false, 2},
 		"none, and the branch is a fork's": {own, by("alice", "null"), by("alice", "null"), false, 1},
+		"unknown, for the fork is gone":    {"", by("alice", "null"), by("alice", "null"), false, 2},
 		"of another fork":                  {own, by("alice", "null"), by("mallory", "null"), false, 2},
 	} {
 		of := func(check, origin string) string {
@@ -124,8 +125,11 @@ func TestTheRunForAnotherPullRequestReplacesNothing(t *testing.T) {
 		contexts := `"statusCheckRollup":{"contexts":{"nodes":[` + of(ranFor("FAILURE", "W1", "pull_request", 7), tc.earlier) + "," +
 			of(ranFor("SUCCESS", "W1", "pull_request", 8), tc.later) + `],"pageInfo":{"hasNextPage":false}}}`
 		c := client(t, func(*http.Request) (*http.Response, error) {
-			head := fmt.Sprintf(`"isCrossRepository":true,"headRef":{"pulls":{"nodes":[%s],"pageInfo":{"hasPreviousPage":%t}}}`, tc.pulls, tc.more)
-			return answer(200, strings.Replace(pageWith(contexts), `"isCrossRepository":true`, head, 1)), nil
+			head := fmt.Sprintf(`"headRef":{"pulls":{"nodes":[%s],"pageInfo":{"hasPreviousPage":%t}}}`, tc.pulls, tc.more)
+			if tc.pulls == "" {
+				head = `"headRef":null`
+			}
+			return answer(200, strings.Replace(pageWith(contexts), `"headRef":{}`, head, 1)), nil
 		})
 		if pr, err := c.PullRequest(t.Context(), pull); err != nil || len(pr.Checks) != tc.want {
 			t.Errorf("beside a pull request that is %s the checks are %+v, %v; want %d", name, pr.Checks, err, tc.want)

@@ -380,10 +380,10 @@ func (n *pullRequestNode) sameBranch(ref Ref) string {
 	return ""
 }
 
-// alone reports whether no other pull request of the branch was open since this one was opened, as far as
-// GitHub says.
+// alone reports whether GitHub says that no other pull request of the branch was open since this one was opened. It
+// does not say so of a branch whose fork was deleted.
 func (n *pullRequestNode) alone(ref Ref) bool {
-	return n.HeadRef == nil || !n.HeadRef.Pulls.PageInfo.HasPreviousPage &&
+	return n.HeadRef != nil && !n.HeadRef.Pulls.PageInfo.HasPreviousPage &&
 		!slices.ContainsFunc(n.HeadRef.Pulls.Nodes, func(other *pullNode) bool {
 			return other != nil && !other.is(ref) && (other.ClosedAt == nil || !other.ClosedAt.Before(n.CreatedAt))
 		})

@@ -18,7 +18,7 @@ func page(head, updated, comments string) string {
 	return fmt.Sprintf(`{"data":{"viewer":{"login":"hubot"},"repository":{"nameWithOwner":"acme/app","viewerPermission":null,"pullRequest":{
 		"id":"PR_1","number":12,"title":"Add it","body":"","url":"https://github.com/acme/app/pull/12","state":"OPEN","isDraft":false,"merged":false,
 		"mergeable":"SOMETHING_NEW","mergeStateStatus":"CLEAN","isCrossRepository":true,"isInMergeQueue":false,"isMergeQueueEnabled":true,"createdAt":"2026-01-02T03:04:05Z","updatedAt":%q,"mergedAt":null,"mergedBy":null,
-		"author":null,"headRefName":"topic","headRefOid":%q,"headRepository":null,"baseRefName":"main","baseRef":null,"mergeCommit":{"oid":"0123"},
+		"author":null,"headRefName":"topic","headRef":{},"headRefOid":%q,"headRepository":null,"baseRefName":"main","baseRef":null,"mergeCommit":{"oid":"0123"},
 		"labels":{"nodes":[],"pageInfo":{"hasNextPage":false}},
 		"reviewRequests":{"nodes":[{"requestedReviewer":null},{"requestedReviewer":{"__typename":"Team"}},{"requestedReviewer":{"__typename":"Bot","login":"helper"}}],"pageInfo":{"hasNextPage":false}},
 		"reviews":{"nodes":[
