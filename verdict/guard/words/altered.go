@@ -127,13 +127,18 @@ var assigned = regexp.MustCompile(`^([A-Za-z_]\w*)=(.*)$`)
 
 func (s *settings) add(n *doc.Node, id, around string, keys []string) {
 	if n.Kind == doc.Scalar {
-		for i, v := range parts(n.Value, len(keys) > 0 && commands.in(keys[len(keys)-1])) {
+		script := len(keys) > 0 && commands.in(keys[len(keys)-1])
+		first := n.Line
+		if script && strings.Contains(n.Value, "\n") { // a block begins below its key
+			first++
+		}
+		for i, v := range parts(n.Value, script) {
 			at, names := id, keys
 			if m := assigned.FindStringSubmatch(v.text); m != nil {
 				at, names, v.text = id+"="+m[1], append(slices.Clone(keys), m[1]), m[2]
 			}
 			if v.text != "" || i == 0 && len(keys) > 0 {
-				v.line += n.Line
+				v.line += first
 				s.put(at, around, names, v)
 			}
 		}

@@ -1,6 +1,7 @@
 package words_test
 
 import (
+	"slices"
 	"testing"
 
 	"touchstone/verdict/guard/change"
@@ -80,5 +81,19 @@ func TestAScriptIsComparedByItsCommands(t *testing.T) {
 		if len(found.Places) != tt.places || found.Sure != nil {
 			t.Errorf("%s: %+v", name, found)
 		}
+	}
+}
+
+func TestALineOfABlockIsCountedFromItsFirst(t *testing.T) {
+	const step = "steps:\n  - run: |\n      go test ./...\n"
+	f := change.File{OldPath: ".github/workflows/ci.yml", Path: ".github/workflows/ci.yml",
+		Before: []byte(step + "      if [ a = b ]; then\n        check\n      fi\n  - run: lint && vet\n"),
+		After:  []byte(step + "  - run: vet\n")}
+	var lines []int
+	for _, p := range words.Altered(f, func([]string) words.Part { return words.Gate }).Places {
+		lines = append(lines, p.Line)
+	}
+	if want := []int{4, 7}; !slices.Equal(lines, want) {
+		t.Errorf("lines %v; want %v", lines, want)
 	}
 }
