@@ -38,12 +38,12 @@ func scanned(ctx context.Context, s Subject) (scan, error) {
 	if err != nil {
 		return scan{}, err
 	}
-	binaries, unread, err := s.binaries(ctx)
+	binaries, unread, opaque, err := s.binaries(ctx)
 	if err != nil {
 		return scan{}, err
 	}
 	held, suspected := suspect.Look(append(s.texts(), binaries...))
-	return scan{holds: slices.Concat(lowered, held, unread), evidence: grouped(slices.Concat(doubted, suspected))}, nil
+	return scan{holds: slices.Concat(lowered, held, unread), evidence: grouped(slices.Concat(doubted, suspected, opaque))}, nil
 }
 
 // speaks reports whether code found text in the change that is hidden, forged, or reads as if it addressed
@@ -51,7 +51,7 @@ func scanned(ctx context.Context, s Subject) (scan, error) {
 func (s scan) speaks() bool {
 	return slices.ContainsFunc(s.holds, func(h verdict.Hold) bool {
 		return h.Kind == verdict.HiddenText || h.Kind == verdict.Manipulation
-	}) || slices.ContainsFunc(s.evidence, func(e verdict.Evidence) bool { return e.Rule == addressRule })
+	}) || slices.ContainsFunc(s.evidence, func(e verdict.Evidence) bool { return e.Rule == addressRule && e.Kind != suspect.Data })
 }
 
 // addressRule is the row behind what code suspects of texts.
@@ -60,10 +60,10 @@ const addressRule = "security/S14"
 // maxBinary bounds the binary files that are searched, in bytes.
 const maxBinary = 32 << 20
 
-// binaries are the files whose lines git does not show but which the session can open. Files that no session
-// can read need a person: files that are too large, programs, and submodules, whose content is elsewhere.
-func (c Checkout) binaries(ctx context.Context) ([]suspect.Text, []verdict.Hold, error) {
-	var unread []verdict.Hold
+// binaries are the texts whose lines git does not show but which the session can open. Files that no session
+// can read need a person: files that are too large, programs, and submodules, whose content is elsewhere. Of
+// documents and of the data of tests, the session must say what reads them.
+func (c Checkout) binaries(ctx context.Context) (texts []suspect.Text, unread []verdict.Hold, opaque []verdict.Evidence, err error) {
 	binary, executable := map[string]bool{}, map[string]bool{}
 	for _, f := range c.Diff.Files {
 		binary[f.Path], executable[f.Path] = f.Binary, f.NewMode == "100755"
@@ -73,22 +73,23 @@ func (c Checkout) binaries(ctx context.Context) ([]suspect.Text, []verdict.Hold,
 	}
 	sides, err := c.Files.Sides(ctx, c.Diff, func(path string) bool { return binary[path] }, maxBinary)
 	if err != nil {
-		return nil, nil, fmt.Errorf("look into binary files: %w", err)
+		return nil, nil, nil, fmt.Errorf("look into binary files: %w", err)
 	}
-	var all []suspect.Text
 	for _, side := range sides {
 		switch {
 		case side.Path == "":
 		case side.Unread && side.After == nil:
 			unread = append(unread, suspect.Unread(side.Path, maxBinary))
 		default:
-			all = append(all, suspect.Binary(side.Path, side.Before, side.After)...)
-			if h, ok := suspect.Opaque(side.Path, side.After, executable[side.Path]); ok && !bytes.Equal(side.Before, side.After) {
-				unread = append(unread, h)
+			texts = append(texts, suspect.Binary(side.Path, side.Before, side.After)...)
+			if bytes.Equal(side.Before, side.After) {
+				continue
 			}
+			held, suspected := suspect.Opaque(side.Path, side.After, executable[side.Path])
+			unread, opaque = append(unread, held...), append(opaque, suspected...)
 		}
 	}
-	return all, unread, nil
+	return texts, unread, opaque, nil
 }
 
 // qualityBar is what the guard finds: checks that the change makes easier to pass, and changes that may do

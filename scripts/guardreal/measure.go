@@ -111,10 +111,10 @@ func examine(ctx context.Context, c *clone, repo string, of commit) (result, err
 	}
 	r.took = time.Since(started)
 	texts := []suspect.Text{{Form: suspect.Name, Text: of.title}, {Form: suspect.Markdown, What: "the description", Text: of.body}}
-	binary := map[string]bool{}
+	binary, executable := map[string]bool{}, map[string]bool{}
 	for _, f := range d.Files {
 		texts = append(texts, suspect.Added(f.Path, f.Patch)...)
-		binary[f.Path] = f.Binary
+		binary[f.Path], executable[f.Path] = f.Binary, f.NewMode == "100755"
 	}
 	sides, err := c.Sides(ctx, d, func(path string) bool { return binary[path] }, maxAround)
 	if err != nil {
@@ -122,8 +122,15 @@ func examine(ctx context.Context, c *clone, repo string, of commit) (result, err
 	}
 	for _, s := range sides {
 		texts = append(texts, suspect.Binary(s.Path, s.Before, s.After)...)
-		if h, ok := suspect.Opaque(s.Path, s.After, false); ok && s.Path != "" && !bytes.Equal(s.Before, s.After) {
+		if s.Path == "" || bytes.Equal(s.Before, s.After) {
+			continue
+		}
+		opaque, doubted := suspect.Opaque(s.Path, s.After, executable[s.Path])
+		for _, h := range opaque {
 			r.findings = append(r.findings, found{tier: hold, kind: "binary", path: h.Path, why: h.Detail})
+		}
+		for _, e := range doubted {
+			r.findings = append(r.findings, found{tier: evidence, kind: e.Kind, path: e.Path, why: e.Detail})
 		}
 	}
 	held, suspected := suspect.Look(texts)

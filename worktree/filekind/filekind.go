@@ -46,7 +46,7 @@ func Lock(name string) bool {
 
 var (
 	// testFolders hold only what serves tests, whatever the language.
-	testFolders = strings.Fields("test tests __tests__ __mocks__ __snapshots__ testdata test-data fixture fixtures __fixtures__ " +
+	testFolders = strings.Fields("test tests __tests__ __mocks__ __snapshots__ testdata test-data test_data fixture fixtures __fixtures__ " +
 		"testfixtures golden goldens e2e cypress integration-test integration-tests androidtest")
 	// projectFolder matches a project of tests in .NET: Acme.App.Tests.
 	projectFolder = lazy(`.\.(?:unit|integration|functional|e2e)?tests?$`)

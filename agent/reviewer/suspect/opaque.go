@@ -2,41 +2,68 @@ package suspect
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/gabriel-vasile/mimetype"
 
 	"touchstone/verdict"
+	"touchstone/worktree/filekind"
 )
 
-// shown are the prefixes of content types that are displayed or played, and that nothing executes.
-var shown = []string{"image/", "audio/", "video/", "font/", "application/pdf", "application/ogg", "application/vnd.ms-fontobject"}
+// Data is the kind of the evidence for a binary file that only tests use, or that is a document.
+const Data = "binary"
 
-// Opaque is the hold for a file without lines in the diff whose effect no session can judge: a program, an
-// archive, text in UTF-16, or anything else except pictures, sounds and fonts. ok is false if the file is one of
-// these, a published Gradle wrapper, or text in UTF-8.
-func Opaque(path string, content []byte, executable bool) (h verdict.Hold, ok bool) {
-	if wide(content) != "" {
-		return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: path,
-			Detail: "The file is text in UTF-16, of which git shows no line: the review did not see what it says. Read it, or have it " +
-				"saved in UTF-8."}, true
+// The content types, by the beginnings of their names, of files that are not text.
+var (
+	// shown are displayed or played, and nothing executes them.
+	shown = []string{"image/", "audio/", "video/", "font/", "application/pdf", "application/ogg", "application/vnd.ms-fontobject"}
+	// documents hold data for people or programs, which builds and tests do not execute.
+	documents = []string{"application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument.", "application/msword",
+		"application/vnd.ms-excel", "application/vnd.ms-powerpoint", "application/vnd.ms-outlook", "application/epub+zip", "application/tzif",
+		"application/fits", "application/vnd.apache.parquet", "application/vnd.shp", "application/vnd.shx", "application/x-dbf",
+		"application/dicom", "model/gltf-binary"}
+	// loaded are the endings of files that a runtime executes whatever their first bytes are, since what precedes an archive
+	// or a script in them does not count.
+	loaded = strings.Fields(".jar .war .ear .zip .whl .egg .phar .pyz .nupkg .vsix .apk .gem .crx .xpi")
+)
+
+// Opaque finds a file without lines in the diff whose effect no session can judge. What may be executed is a hold:
+// programs, archives, code and text that git takes for bytes, and what is of an unknown kind. Data of tests, and documents
+// that are named as what they are, are evidence. Nothing is said of pictures, sounds and fonts, of text in UTF-8, and of a
+// published Gradle wrapper.
+func Opaque(name string, content []byte, executable bool) (holds []verdict.Hold, evidence []verdict.Evidence) {
+	text := wide(content) != ""
+	if !text && (len(content) == 0 || legible(content) != "" || published(name, content)) {
+		return nil, nil
 	}
-	if len(content) == 0 || legible(content) != "" || published(path, content) {
-		return verdict.Hold{}, false
+	kind, ending := mimetype.Detect(content), strings.ToLower(path.Ext(name))
+	runs := executable || filekind.LanguageOf(name) != ""
+	switch {
+	case !runs && !text && of(kind, shown) && !slices.Contains(loaded, ending):
+		return nil, nil
+	case !runs && (filekind.Test(name) || of(kind, documents) && ending == kind.Extension()):
+		return nil, []verdict.Evidence{{Kind: Data, Rule: rule, Path: name,
+			Detail: fmt.Sprintf("The diff shows no line of this file (%s). Find what reads it, and whether anything executes or unpacks it.", kind)}}
 	}
-	kind := mimetype.Detect(content).String()
-	if !executable && slices.ContainsFunc(shown, func(s string) bool { return strings.HasPrefix(kind, s) }) {
-		return verdict.Hold{}, false
+	detail := "The binary file is a program, an archive or of an unknown kind: no review can read what it holds. Look where it comes from, " +
+		"and whether it is what its source makes."
+	if text {
+		detail = "The file is text in UTF-16, of which git shows no line: the review did not see what it says. Read it, or have it " +
+			"saved in UTF-8."
 	}
-	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: path,
-		Detail: "The binary file is a program, an archive or of an unknown kind: no review can read what it holds. Look where it comes from, " +
-			"and whether it is what its source makes."}, true
+	return []verdict.Hold{{Kind: verdict.HiddenText, Rule: rule, Path: name, Detail: detail}}, nil
+}
+
+// of reports whether a content type begins with one of these names.
+func of(kind *mimetype.MIME, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(kind.String(), name) })
 }
 
 // Elsewhere is the hold for a new or moved submodule.
-func Elsewhere(path, commit string) verdict.Hold {
-	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: path,
+func Elsewhere(name, commit string) verdict.Hold {
+	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: name,
 		Detail: fmt.Sprintf("The submodule brings in commit %s of another repository, whose content is no part of this review. Look what it "+
 			"changes there.", commit)}
 }

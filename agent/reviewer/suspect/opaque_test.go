@@ -24,31 +24,73 @@ func TestPublishedWrappersAreNotHeld(t *testing.T) {
 		"under another name":     {"lib/tools.jar", jar, true},
 		"the sums are published": {"gradle/wrapper/gradle-wrapper.jar", []byte(strings.Fields(known)[0] + "\x00"), true},
 	} {
-		if _, held := Opaque(tc.path, tc.content, true); held != tc.held {
-			t.Errorf("%s: held %t, want %t", name, held, tc.held)
+		if held, _ := Opaque(tc.path, tc.content, true); len(held) > 0 != tc.held {
+			t.Errorf("%s: %+v, want held %t", name, held, tc.held)
 		}
 	}
 }
 
+const (
+	nothing = "nothing"
+	doubted = "evidence"
+	held    = "held"
+)
+
+// said is what is said of a file.
+func said(name, content string, executable bool) string {
+	switch holds, evidence := Opaque(name, []byte(content), executable); {
+	case len(holds) > 0:
+		return held
+	case len(evidence) > 0:
+		return doubted
+	}
+	return nothing
+}
+
+var zone = "TZif2" + strings.Repeat("\x00", 31) + "\x00\x00\x00\x01\x00\x00\x00\x04"
+
+const (
+	elf = "\x7fELF\x02\x01\x01\x00\x00\x00"
+	zip = "PK\x03\x04\x14\x00\x00\x00"
+	gif = "GIF89a\x01\x00\x01\x00\x00\x00\x00;"
+	odd = "\x00\x01\x02\x03\xff\xfe\x00\x80"
+	ods = "PK\x03\x04\x14\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00.\x00\x00\x00.\x00\x00\x00\x08\x00\x00\x00mimetypeapplication/" +
+		"vnd.oasis.opendocument.spreadsheet"
+)
+
 // What is only looked at is not held, whatever writes it; what a machine runs or unpacks is, and text whose lines no
-// diff shows.
-func TestPicturesAreNotHeld(t *testing.T) {
-	for name, tc := range map[string]struct {
-		content string
-		held    bool
-	}{
-		"a TIFF":                {"II*\x00\x08\x00\x00\x00\x00", false},
-		"a Photoshop picture":   {"8BPS\x00\x01\x00\x00\x00\x00\x00\x00\x00\x03", false},
-		"an icon of macOS":      {"icns\x00\x00\x10\x00ic07", false},
-		"a program of Linux":    {"\x7fELF\x02\x01\x01\x00\x00\x00", true},
-		"a ZIP archive":         {"PK\x03\x04\x14\x00\x00\x00", true},
-		"nothing that is known": {"\x00\x01\x02\x03\xff\xfe\x00\x80", true},
-		"text in UTF-16":        {"\xff\xfer\x00m\x00 \x00*\x00\n\x00", true},
-		"without a mark":        {"\x00r\x00m\x00 \x00*\x00\n", true},
-		"text in UTF-8":         {"rm *\n", false},
+// diff shows. Of documents and the data of tests, the session has to say what reads them.
+func TestOpaqueFilesByContentAndPlace(t *testing.T) {
+	for name, tc := range map[string]struct{ path, content, want string }{
+		"a TIFF":                           {"assets/file", "II*\x00\x08\x00\x00\x00\x00", nothing},
+		"a Photoshop picture":              {"assets/file", "8BPS\x00\x01\x00\x00\x00\x00\x00\x00\x00\x03", nothing},
+		"an icon of macOS":                 {"assets/file", "icns\x00\x00\x10\x00ic07", nothing},
+		"a picture of a test":              {"tests/a.gif", gif, nothing},
+		"text in UTF-8":                    {"assets/file", "rm *\n", nothing},
+		"a program":                        {"assets/file", elf, held},
+		"a program of a test":              {"testdata/tool", elf, doubted},
+		"an archive":                       {"assets/file", zip, held},
+		"an archive of a test":             {"testdata/a.zip", zip, doubted},
+		"a picture named as an archive":    {"lib/a.jar", gif, held},
+		"and as code":                      {"web/a.js", gif, held},
+		"and as an archive, of a test":     {"tests/a.jar", gif, doubted},
+		"nothing that is known":            {"assets/file", odd, held},
+		"nothing that is known, of a test": {"tests/objects/1f", odd, doubted},
+		"code that is not text, of a test": {"tests/a_test.py", odd, held},
+		"text in UTF-16":                   {"assets/file", "\xff\xfer\x00m\x00 \x00*\x00\n\x00", held},
+		"without a mark":                   {"assets/file", "\x00r\x00m\x00 \x00*\x00\n", held},
+		"and data of a test":               {"tests/file", "\xff\xfer\x00m\x00 \x00*\x00\n\x00", doubted},
+		"and a test":                       {"tests/a_test.py", "\xff\xfer\x00m\x00 \x00*\x00\n\x00", held},
+		"a document":                       {"samples/a.ods", ods, doubted},
+		"a document named as an archive":   {"samples/a.jar", ods, held},
+		"a document named as another":      {"samples/a.xlsm", ods, held},
+		"a time zone":                      {"tzdb/Europe/Berlin", zone, doubted},
 	} {
-		if _, held := Opaque("assets/file", []byte(tc.content), false); held != tc.held {
-			t.Errorf("%s: held %t, want %t", name, held, tc.held)
+		if got := said(tc.path, tc.content, false); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+		if got := said(tc.path, tc.content, true); got != held && tc.content != "rm *\n" {
+			t.Errorf("%s, executable: %s", name, got)
 		}
 	}
 }

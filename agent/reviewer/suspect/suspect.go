@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"touchstone/agent/reviewer/hidden"
 	"touchstone/verdict"
@@ -69,8 +70,8 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 		for _, p := range t.hidden() {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
 			written := p.Kind == hidden.Invisible || p.Kind == hidden.Bidirectional // right-to-left languages need these
-			if filekind.Test(t.Path) && (data(t.Path) || p.Kind == hidden.Quoted) || written && translation(t.Path) || t.minified(p.Line) ||
-				t.character(p) || p.Kind == hidden.Lookalike && t.comment(p.Line) {
+			if filekind.Test(t.Path) && (data(t.Path) || p.Kind == hidden.Quoted || t.bytes()) || written && translation(t.Path) ||
+				t.minified(p.Line) || t.character(p) || p.Kind == hidden.Lookalike && t.comment(p.Line) {
 				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 				continue
 			}
@@ -185,6 +186,9 @@ func data(name string) bool {
 	formats := []string{".json", ".jsonl", ".txt", ".csv", ".tsv", ".xml", ".html", ".yaml", ".yml", ".md", ".snap", ".golden", ".out"}
 	return slices.Contains(formats, strings.ToLower(path.Ext(name)))
 }
+
+// bytes reports whether a file contains bytes that are no text, and is no code by its name, such as an object of git.
+func (t Text) bytes() bool { return !utf8.ValidString(t.Text) && filekind.LanguageOf(t.Path) == "" }
 
 // minified reports whether a line is generated for browsers, which means longer than people write. The
 // character classes of its regular expressions contain such characters as they are, not as escapes.
