@@ -32,22 +32,24 @@ func (c *Clone) Change(ctx context.Context, base string, onlyCommitted bool) (_ 
 		return guard.Change{}, unmergeable(err, of, base)
 	}
 	change := quality.Change(sides)
-	if change.Said, err = c.messages(ctx, l.request.Base); err != nil {
+	if change.Title, err = c.title(ctx, l.request.Base); err != nil {
 		return guard.Change{}, err
 	}
 	return change, guard.Surround(ctx, &change, l.request.Base, c)
 }
 
-// maxCommits bounds how many commits' messages are read.
-const maxCommits = 250
-
-// messages are the messages of the newest commits that the clone has and base does not.
-func (c *Clone) messages(ctx context.Context, base string) ([]string, error) {
-	out, err := c.output(ctx, "log", "-z", "--format=%B", fmt.Sprintf("--max-count=%d", maxCommits), base+"..HEAD")
+// title is the subject of the only commit that the clone has and base does not, as GitHub proposes it for a pull request;
+// "" if there are more.
+func (c *Clone) title(ctx context.Context, base string) (string, error) {
+	out, err := c.output(ctx, "log", "--no-merges", "--format=%s", "--max-count=2", base+"..HEAD")
 	if err != nil {
-		return nil, fmt.Errorf("read the commits' messages: %w", err)
+		return "", fmt.Errorf("read the subjects of the commits: %w", err)
 	}
-	return strings.Split(string(out), "\x00"), nil
+	first, second, _ := strings.Cut(string(out), "\n")
+	if second != "" {
+		return "", nil
+	}
+	return first, nil
 }
 
 // ReadFile reads a file of a commit, which the guard needs around a change.

@@ -231,3 +231,33 @@ func TestNothingIsAddedToACloneWithASplitIndex(t *testing.T) {
 		t.Errorf("the clone has %d parts of an index more", len(after)-len(before))
 	}
 }
+
+// TestTheOnlyCommitNamesTheChange reads the title of one commit, and none where several are to be merged.
+func TestTheOnlyCommitNamesTheChange(t *testing.T) {
+	dir, git := repository(t)
+	commit := func(subject string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "a.sh"), []byte("# "+subject+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		git("add", ".")
+		git("commit", "-qm", subject, "-m", "Disable browser tests")
+	}
+	commit("base")
+	git("tag", "base")
+	t.Chdir(dir)
+	for _, step := range []struct{ subject, want string }{{"Move on", "Move on"}, {"Tidy up", ""}} {
+		commit(step.subject)
+		c, err := Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		change, err := c.Change(t.Context(), "base", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if change.Title != step.want {
+			t.Errorf("after %q the title is %q, want %q", step.subject, change.Title, step.want)
+		}
+	}
+}

@@ -46,8 +46,8 @@ func TestAChildFindsWhatTheProcessItselfWouldFind(t *testing.T) {
 			{OldPath: "a_test.go", Before: []byte("package a\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) { t.Error() }\n")},
 			{Path: "CODEOWNERS", OldPath: "CODEOWNERS", Unread: true},
 		},
-		Said: []string{"Disable errcheck"},
-		Runs: runs,
+		Title: "Disable errcheck",
+		Runs:  runs,
 	}
 	want := guard.Examine(change)
 	found, err := Examine(t.Context(), change)

@@ -100,7 +100,7 @@ func (c Checkout) qualityBar(ctx context.Context, said Texts) (holds []verdict.H
 		return nil, nil, fmt.Errorf("read what could lower the quality bar: %w", err)
 	}
 	change := quality.Change(sides)
-	change.Said = append([]string{said.Title}, said.Commits...)
+	change.Title = said.Title
 	if err := guard.Surround(ctx, &change, c.Diff.Base, c.Files); err != nil {
 		return nil, nil, err
 	}

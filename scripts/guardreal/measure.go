@@ -149,7 +149,10 @@ func lowered(ctx context.Context, c *clone, d diff.Diff, of commit) ([]found, er
 		return nil, err
 	}
 	change := quality.Change(sides)
-	change.Said = []string{of.title + "\n\n" + of.body}
+	change.Title = of.title
+	if strings.HasPrefix(of.title, "Merge pull request #") { // GitHub puts the title below its own
+		change.Title, _, _ = strings.Cut(of.body, "\n")
+	}
 	if err := guard.Surround(ctx, &change, d.Base, c); err != nil {
 		return nil, err
 	}

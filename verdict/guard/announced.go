@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// These are the words of a sentence in which somebody says that a check is left out. The first one is the verb: what
+// These are the words of a title in which somebody says that a check is left out. The first one is the verb: what
 // follows a "because" or a "that" is about something else.
 var (
 	hints = strings.Fields("also just now temporarily")
@@ -15,8 +15,8 @@ var (
 	leaves = strings.Fields("disable disables disabled disabling exclude excludes excluded excluding ignore ignores ignored " +
 		"ignoring mute mutes muted muting quarantine quarantines quarantined skip skips skipped skipping xfail xfails xfailed")
 	halves = map[string]string{"comment": "out", "comments": "out", "commented": "out", "turn": "off", "turns": "off", "turned": "off"}
-	// breaks begin another phrase, or say that the object is new.
-	breaks = strings.Fields("after as before by during for from if in new newly of so that to under when which while with")
+	// breaks begin another phrase, or say that the object is new or no check.
+	breaks = strings.Fields("after as before by during for from if in new newly of so that to under upload uploads when which while with")
 	// ends can follow the object. Another noun cannot: the "test" of "test output" is no test. Nor can what makes it a
 	// condition ("on Windows", "if there is no network"): such a skip is evidence, as it is where code reads it.
 	ends = strings.Fields("added again and as because due entirely or since")
@@ -26,7 +26,7 @@ var (
 	forNow = strings.Fields("now temporarily until")
 )
 
-// Objects are the names of what can be left out. A test also has a name that ends in one of these, but for unlike.
+// Objects are the names of what can be left out. A test also has a name that ends in one of these, but for the ends in unlike.
 var (
 	ofTests  = strings.Fields("test tests spec specs testcase testcases suite suites assertion assertions")
 	unlike   = strings.Fields("latest fastest greatest contest protest attest")
@@ -36,58 +36,49 @@ var (
 		"swiftlint golangci-lint scan scans scanner scanners scanning codeql coverity danger sonar sonarcloud sonarqube snyk")
 )
 
-const (
-	// maxSaidLines bounds how many lines of a text are read, maxBetween how many words stand between verb and object.
-	maxSaidLines = 200
-	maxBetween   = 8
-)
+// maxBetween bounds how many words stand between verb and object.
+const maxBetween = 8
 
 var (
-	// prefix is what stands before the first word of a line: bullets, marks, and the part that a title is about.
-	prefix = regexp.MustCompile(`^(?:[\s>*+-]+|\d+[.)]\s+|[\w/. -]{1,24}(?:\([^)]*\))?!?:\s+|\[[^\]]*\]\s*|:[a-z_]+:\s*)*`)
-	// item begins an entry of a list.
-	item = regexp.MustCompile(`^(?:[*+-]|\d+[.)])\s`)
-	// merge is the title that GitHub gives a merge; the name of the branch says what it does.
-	merge = regexp.MustCompile(`^Merge pull request #\d+ from [^/\s]+/(\S+)$`)
+	// prefix is what stands before the first word of a title: marks, and the part that it is about.
+	prefix = regexp.MustCompile(`^(?:[\s>*+-]+|[\w/. -]{1,24}(?:\([^)]*\))?!?:\s+|\[[^\]]*\]\s*|:[a-z_]+:\s*)*`)
 	// shaky removes a test or an assertion that was not reliable.
 	shaky = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* (?:\S+ ){0,2}(?:bad|brittle|failing|flake?y|fragile|` +
 		`\w*problematic|racy|unreliable|unstable) .*(?:test|spec|assertion)`)
-	// closes removes a check from the pipeline.
+	// closes removes a check from the pipeline, and with removes what was checked, too.
 	closes = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* .*\b(?:ci|codeql|jobs?|pipelines?|tests?|workflows?)\b`)
+	with   = regexp.MustCompile(`(?i)\b(?:and|with) (?:its|their)\b`)
 )
 
-// announced is a hold where a change says of itself that it leaves out a check, and something in it is evidence for
-// that: then the two are certain together. Neither the words alone hold a change, nor what is only suspected.
-func announced(said []string, found []Finding) (holds []Finding) {
-	for _, text := range said {
-		for at, s := range sentences(text) {
-			kind, object := leftOut(strings.Fields(s))
-			gone := false
-			switch {
-			case kind != "" || at > 0:
-			case shaky.MatchString(s):
-				kind, gone = Test, true
-			case closes.MatchString(s):
-				kind, gone = CI, true
-			}
-			if kind == "" || slices.ContainsFunc(slices.Concat(holds, found), func(f Finding) bool { return f.Tier == Hold && f.Kind == kind }) {
-				continue
-			}
-			i := slices.IndexFunc(found, func(f Finding) bool { return f.Tier == Evidence && shows(f, kind) && (!gone || loses(f)) })
-			if i < 0 {
-				continue // a suppression in one place is evidence, whatever the change says
-			}
-			named := slices.IndexFunc(found, func(f Finding) bool {
-				return f.Tier == Evidence && (f.Kind == kind || kind == Strictness && f.Kind == Suppression) && object != "" && names(f, object)
-			})
-			if named >= 0 {
-				i = named
-			}
-			holds = append(holds, Finding{Tier: Hold, Kind: kind, Rule: "announced/off", Place: found[i].Place,
-				Why: "The change says of itself that it leaves out a check (“" + clip(s) + "”), and this place shows it."})
-		}
+// announced is a hold where a change's title says that it leaves out a check, and something in it is evidence for that:
+// then the two are certain together. Neither the words alone hold a change, nor what is only suspected, nor what the
+// messages of commits say: in the histories on which this was measured, a later commit often undid what they announced.
+func announced(title string, found []Finding) (holds []Finding) {
+	s := prefix.ReplaceAllString(title, "")
+	kind, object := leftOut(strings.Fields(s))
+	gone := false
+	switch {
+	case kind != "":
+	case shaky.MatchString(s):
+		kind, gone = Test, true
+	case closes.MatchString(s) && !with.MatchString(s):
+		kind, gone = CI, true
 	}
-	return holds
+	if kind == "" || slices.ContainsFunc(found, func(f Finding) bool { return f.Tier == Hold && f.Kind == kind }) {
+		return nil
+	}
+	i := slices.IndexFunc(found, func(f Finding) bool { return f.Tier == Evidence && shows(f, kind) && (!gone || loses(f)) })
+	if i < 0 {
+		return nil // a suppression in one place is evidence, whatever the change says
+	}
+	named := slices.IndexFunc(found, func(f Finding) bool {
+		return f.Tier == Evidence && (f.Kind == kind || kind == Strictness && f.Kind == Suppression) && object != "" && names(f, object)
+	})
+	if named >= 0 {
+		i = named
+	}
+	return []Finding{{Tier: Hold, Kind: kind, Rule: "announced/off", Place: found[i].Place,
+		Why: "The title says that the change leaves out a check (“" + clip(s) + "”), and this place shows it."}}
 }
 
 // loses reports whether evidence is that a check is gone.
@@ -156,37 +147,10 @@ func objectOf(name string) Kind {
 		return CI
 	case slices.Contains(ofChecks, name):
 		return Strictness
-	case slices.Contains(unlike, name):
+	case slices.ContainsFunc(unlike, func(end string) bool { return strings.HasSuffix(name, end) }):
 		return ""
 	case strings.HasPrefix(name, "test_"), slices.ContainsFunc(ofTests, func(end string) bool { return strings.HasSuffix(name, end) }):
 		return Test
 	}
 	return ""
-}
-
-// sentences are the title, the sentences and the list items of a text, without what stands before their first word.
-func sentences(text string) (all []string) {
-	var paragraphs []string
-	afterTitle := true
-	for i, line := range strings.SplitN(text, "\n", maxSaidLines+1) {
-		if i == maxSaidLines {
-			break
-		}
-		line = strings.TrimSpace(line)
-		if m := merge.FindStringSubmatch(line); m != nil {
-			line = strings.NewReplacer("-", " ", "_", " ", "/", " ").Replace(m[1])
-		}
-		if afterTitle || line == "" || item.MatchString(line) {
-			paragraphs = append(paragraphs, line)
-		} else {
-			paragraphs[len(paragraphs)-1] += " " + line
-		}
-		afterTitle = i == 0
-	}
-	for _, p := range paragraphs {
-		for _, s := range strings.Split(p, ". ") {
-			all = append(all, prefix.ReplaceAllString(s, ""))
-		}
-	}
-	return all
 }

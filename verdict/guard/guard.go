@@ -76,9 +76,8 @@ type Change struct {
 	// Files are the changed files that [Examines] accepts, and the unchanged files that [Surround] adds,
 	// whose two sides are the same.
 	Files []File
-	// Said are the texts in which the change speaks of itself: its title and its commits' messages. A description is
-	// none of them: those of bots hold the release notes of other projects.
-	Said []string
+	// Title is the change's title.
+	Title string
 	// Runs are the test runners' reports for both sides, nil if unknown. They overrule what the code
 	// suggests.
 	Runs *junit.Runs
@@ -145,7 +144,7 @@ func Examine(c Change) []Finding {
 	found = append(found, examinePart("source code", func(files []File) []Finding { return code.Examine(files, c.Runs) }, files)...)
 	found = append(found, ignored(files, found)...)
 	found = append(found, examinePart("words", func(files []File) []Finding { return sayings(files, found) }, files)...)
-	found = append(found, announced(c.Said, found)...)
+	found = append(found, announced(c.Title, found)...)
 	for i := range found {
 		found[i].Before, found[i].After = clip(found[i].Before), clip(found[i].After)
 	}
