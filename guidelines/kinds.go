@@ -82,7 +82,7 @@ func kindsOf(spelled string, file File, asked kinds) kinds {
 	prose := docNames.MatchString(base) || anyFragment.MatchString(name) || slices.Contains(docExtensions, ext)
 	setting := configNames.MatchString(base) || slices.Contains(configExtensions, ext)
 	switch {
-	case known || filekind.LanguageOf(name) != "" || slices.Contains(codeExtensions, ext):
+	case known || filekind.Code(name):
 		k |= isCode
 	case prose:
 		if k&isDependencies == 0 && (k&isTests == 0 || strings.HasPrefix(base, "readme")) {

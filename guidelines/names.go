@@ -68,15 +68,6 @@ func named(names ...string) *lazyregexp.Regexp {
 }
 
 var (
-	// codeExtensions are those of code besides the languages of [filekind.LanguageOf].
-	codeExtensions = strings.Fields(`
-		.astro .pyx .ipynb .phtml .sc .gradle .clj .cljs .cljc .edn .inl .cu .csx .fs .fsx .vb .razor .cshtml .xaml .zig .nim .d .v
-		.sv .vhd .heex .eex .erl .hrl .hs .lhs .elm .ml .mli .re .purs .luau .pl .pm .t .r .jl .pas .ada .adb .ads .f .f90 .cob .cbl
-		.lisp .el .scm .rkt .sol .vy .move .wat .asm .s .zsh .fish .ps1 .psm1 .bat .cmd .awk .sed .tcl .psql .plsql .pks .pkb
-		.graphqls .gql .cypher .rego .cue .jsonnet .libsonnet .nix .dhall .promql .thrift .avdl .smithy .fbs .capnp .html .htm .xhtml
-		.css .scss .sass .less .styl .hbs .handlebars .mustache .ejs .pug .jade .haml .slim .liquid .njk .j2 .jinja .jinja2 .tmpl
-		.tpl .gotmpl .templ .ftl .vm .twig .jsp .jspx .xsl .xslt .mk .mak .cmake .bzl .bazel .star .just .txtar .feature .bats .robot
-		.glsl .hlsl .wgsl .metal .gd .vbs .applescript`)
 	docExtensions    = strings.Fields(`.md .markdown .mdx .mdown .rst .adoc .asciidoc .txt .text .tex .org .rtf .wiki .textile .pod .man`)
 	configExtensions = strings.Fields(`.yaml .yml .toml .ini .cfg .conf .config .cnf .json .json5 .jsonc .xml .plist .properties .env .tf ` +
 		`.tfvars .hcl .tofu .bicep .props .targets .service .socket .timer .reg .kdl .hocon .neon .rules .nginx .desktop .entitlements`)

@@ -51,6 +51,10 @@ func TestTestsAreKnownByName(t *testing.T) {
 			.test/app.ts tests`)
 }
 
+func TestCodeIsKnownByItsEnding(t *testing.T) {
+	holds(t, "code", filekind.Code, `a.go b.TSX c.pl d.zig a.t index.html deploy.sh`, `a.md b.json c Makefile d.zip e.yml go`)
+}
+
 func TestEndingsTellLanguages(t *testing.T) {
 	for name, want := range map[string]filekind.Language{
 		"a.go": filekind.Go, "A.TSX": filekind.JavaScript, "b.vue": filekind.JavaScript, "b.svelte": filekind.JavaScript,

@@ -2,6 +2,7 @@ package filekind
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -79,6 +80,21 @@ func formOf(name string) form { return forms[strings.ToLower(path.Ext(name))] }
 // LanguageOf returns the language of a file by the ending of its name, whatever its case; "" for one that is not in the
 // table.
 func LanguageOf(name string) Language { return formOf(name).language }
+
+// code are the endings of code besides the languages of [LanguageOf].
+var code = strings.Fields(`
+	.astro .pyx .ipynb .phtml .sc .gradle .clj .cljs .cljc .edn .inl .cu .csx .fs .fsx .vb .razor .cshtml .xaml .zig .nim .d .v
+	.sv .vhd .heex .eex .erl .hrl .hs .lhs .elm .ml .mli .re .purs .luau .pl .pm .t .r .jl .pas .ada .adb .ads .f .f90 .cob .cbl
+	.lisp .el .scm .rkt .sol .vy .move .wat .asm .s .zsh .fish .ps1 .psm1 .bat .cmd .awk .sed .tcl .psql .plsql .pks .pkb
+	.graphqls .gql .cypher .rego .cue .jsonnet .libsonnet .nix .dhall .promql .thrift .avdl .smithy .fbs .capnp .html .htm .xhtml
+	.css .scss .sass .less .styl .hbs .handlebars .mustache .ejs .pug .jade .haml .slim .liquid .njk .j2 .jinja .jinja2 .tmpl
+	.tpl .gotmpl .templ .ftl .vm .twig .jsp .jspx .xsl .xslt .mk .mak .cmake .bzl .bazel .star .just .txtar .feature .bats .robot
+	.glsl .hlsl .wgsl .metal .gd .vbs .applescript`)
+
+// Code reports whether a file is code by the ending of its name, whatever its case.
+func Code(name string) bool {
+	return LanguageOf(name) != "" || slices.Contains(code, strings.ToLower(path.Ext(name)))
+}
 
 // LineComment returns what begins a comment in a file of this name that ends with its line and not before; "" if there
 // is no such comment, or none that is known.

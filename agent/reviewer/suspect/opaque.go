@@ -39,7 +39,7 @@ func Opaque(name string, content []byte, executable bool) (holds []verdict.Hold,
 		return nil, nil
 	}
 	kind, ending := mimetype.Detect(content), strings.ToLower(path.Ext(name))
-	runs := executable || filekind.LanguageOf(name) != ""
+	runs := executable || filekind.Code(name)
 	switch {
 	case !runs && !text && of(kind, shown) && !slices.Contains(loaded, ending):
 		return nil, nil

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"touchstone/agent/reviewer/hidden"
 	"touchstone/verdict"
@@ -70,8 +69,8 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 		for _, p := range t.hidden() {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
 			written := p.Kind == hidden.Invisible || p.Kind == hidden.Bidirectional // right-to-left languages need these
-			if filekind.Test(t.Path) && (data(t.Path) || p.Kind == hidden.Quoted || t.bytes()) || written && translation(t.Path) ||
-				t.minified(p.Line) || t.character(p) || p.Kind == hidden.Lookalike && t.comment(p.Line) {
+			if filekind.Test(t.Path) && (data(t.Path) || !filekind.Code(t.Path) || p.Kind == hidden.Quoted) || written && translation(t.Path) ||
+				t.minified(p.Line) || t.character(p) || t.alone(p) || p.Kind == hidden.Lookalike && t.comment(p.Line) {
 				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 				continue
 			}
@@ -187,9 +186,6 @@ func data(name string) bool {
 	return slices.Contains(formats, strings.ToLower(path.Ext(name)))
 }
 
-// bytes reports whether a file contains bytes that are no text, and is no code by its name, such as an object of git.
-func (t Text) bytes() bool { return !utf8.ValidString(t.Text) && filekind.LanguageOf(t.Path) == "" }
-
 // minified reports whether a line is generated for browsers, which means longer than people write. The
 // character classes of its regular expressions contain such characters as they are, not as escapes.
 func (t Text) minified(line int) bool {
@@ -198,6 +194,11 @@ func (t Text) minified(line int) bool {
 		return false
 	}
 	return len(t.line(line)) > longest
+}
+
+// alone reports whether what is hidden are single characters in a document: they come with copied text, and hide nothing.
+func (t Text) alone(p hidden.Passage) bool {
+	return t.Form == Code && prose(t.Path) && p.Kind == hidden.Invisible && !strings.Contains(hidden.Reveal(t.line(p.Line)), "⟧⟦")
 }
 
 // comment reports whether a line contains only a comment. A letter of another script in a comment is a slip
