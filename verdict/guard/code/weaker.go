@@ -43,7 +43,7 @@ func (x *examination) compareAssertions(p pair) {
 		added = slices.Delete(added, i, i+1)
 	}
 	if line := b.lineText(gone); gone > 0 && len(p.after.assertions) > 0 && p.after.notes(line) && !p.before.notes(line) {
-		x.say(change.Hold, change.Assertion, "assertion/commented-out", "An assertion is commented out.", b, nil, gone, 0)
+		x.say(change.HoldIf(!p.before.off()), change.Assertion, "assertion/commented-out", "An assertion is commented out.", b, nil, gone, 0)
 	} else if gone > 0 && len(p.after.assertions) < len(p.before.assertions) {
 		say("fewer", "An assertion is gone.", b, gone, nil, 0)
 	}
@@ -91,6 +91,11 @@ func (u *unit) notes(text string) bool {
 		}
 	}
 	return false
+}
+
+// off reports whether a test is always skipped.
+func (u *unit) off() bool {
+	return slices.ContainsFunc(u.effective(), func(m mark) bool { return m.effect == skips && m.cond == "" })
 }
 
 // emptied judges a test or helper that asserted something and asserts nothing any more, and reports whether

@@ -168,7 +168,7 @@ func (w *walker) binary(c *syntax.BinaryCmd, last bool) {
 		w.lost = lost
 		w.conditional = conditional || isTest(c.X)
 	default: // a pipe
-		w.lost = lost || !w.pipefail
+		w.lost = lost || !w.pipefail && firstOf(c.Y) != "tparse" // which reads "go test -json", and fails if a test did
 		w.stmt(c.X, last)
 		w.lost = lost
 	}
