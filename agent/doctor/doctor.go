@@ -165,6 +165,12 @@ func (d *Doctor) repository(ctx context.Context, client *forge.Client, name, sel
 	}) {
 		return
 	}
+	if app := client.App(); app != nil && d.Config.Relay.URL != "" {
+		d.check("events", func() (string, error) {
+			unsent, err := app.Installed(ctx, repo)
+			return Unsent(unsent), err
+		})
+	}
 	d.check("settings", func() (string, error) { return ownSettings(ctx, client, repo) })
 	if len(d.reviewers(self)) > 0 { // missing reviewers are already reported
 		d.check("merging", func() (string, error) { return d.merging(ctx, client, repo, self) })
@@ -239,6 +245,15 @@ func access(ctx context.Context, client *forge.Client, repo forge.Repo, self str
 			permission, repo)
 	}
 	return fmt.Sprintf("%s, %s access, %s", repo, permission, verdict.Amount(len(open), "open pull request", "open pull requests")), nil
+}
+
+// Unsent says which events an App's webhook does not send. That may be right: another webhook can send all events.
+func Unsent(events []string) string {
+	if len(events) == 0 {
+		return "the App's webhook sends all events that the relay reads"
+	}
+	return fmt.Sprintf("the App's webhook does not send %s; unless another webhook sends them to the relay, make it active in the App's "+
+		"settings on GitHub, and subscribe to them there under Permissions & events", strings.Join(events, ", "))
 }
 
 // ownSettings reports whether a repository's settings can be read. While they cannot, nothing is reviewed or

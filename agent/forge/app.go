@@ -110,6 +110,8 @@ type installation struct {
 	// SuspendedAt is empty unless the installation is suspended.
 	SuspendedAt string `json:"suspended_at"`
 	HTMLURL     string `json:"html_url"`
+	// Events are those that the App's webhook sends.
+	Events []string
 }
 
 // find looks up the installation that has a repository. For the zero Repo, it is any installation that is not

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"touchstone/relay/appkey"
 	"touchstone/verdict"
@@ -29,6 +30,14 @@ type ManifestHook struct {
 	Active bool   `json:"active"`
 }
 
+// hookEvents are the events that the agents and the relay's page need. GitHub sends an App only the events for which
+// it has a permission (https://docs.github.com/webhooks/webhook-events-and-payloads): repository takes metadata: read,
+// and workflow_run takes actions: read.
+var hookEvents = []string{
+	"pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "issue_comment", "issues",
+	"check_run", "check_suite", "status", "push", "workflow_run", "repository",
+}
+
 // ReviewerManifest is the manifest of a reviewer's App: what its agent reads and writes, and the events that
 // the agents need. Its approvals can only count with write access to contents. GitHub sends the browser back
 // to redirect. Without a hook it gets no events, and home, the project's page, is used where GitHub requires
@@ -43,10 +52,7 @@ func ReviewerManifest(name, home, redirect, hook string) Manifest {
 	}
 	if hook != "" {
 		m.Hook = ManifestHook{URL: hook, Active: true}
-		m.Events = []string{
-			"pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "issue_comment", "issues",
-			"check_run", "check_suite", "status", "push",
-		}
+		m.Events = slices.Clone(hookEvents)
 	}
 	return m
 }
@@ -118,6 +124,14 @@ func NewAppClient(cfg Config) (*AppClient, error) {
 	return &AppClient{newTransport(cfg, api).signer.(*installations)}, nil
 }
 
+// App manages the App as which the client acts; nil if that is a login.
+func (c *Client) App() *AppClient {
+	if i, ok := c.signer.(*installations); ok {
+		return &AppClient{i}
+	}
+	return nil
+}
+
 // AppInfo is what GitHub says about an App.
 type AppInfo struct {
 	// Login is the login of its bot, which posts its reviews.
@@ -143,11 +157,13 @@ func (a *AppClient) SetHook(ctx context.Context, address, secret string) error {
 	return a.failed("set the App's webhook", a.i.call(ctx, http.MethodPatch, "app/hook/config", body, &struct{}{}))
 }
 
-// Installed returns nil if the App can act in a repository, ErrNotFound if it is not installed there, and
-// ErrForbidden if its installation is suspended.
-func (a *AppClient) Installed(ctx context.Context, repo Repo) error {
-	_, err := a.i.find(ctx, repo)
-	return a.failed(fmt.Sprintf("look for the App's installation on %s", repo), err)
+// Installed returns a nil error if the App can act in a repository, ErrNotFound if it is not installed there, and
+// ErrForbidden if its installation is suspended. Unsent are the events of the manifest that the App's webhook does not
+// send there; GitHub's API cannot add events to an App.
+func (a *AppClient) Installed(ctx context.Context, repo Repo) (unsent []string, err error) {
+	found, err := a.i.find(ctx, repo)
+	unsent = slices.DeleteFunc(slices.Clone(hookEvents), func(event string) bool { return slices.Contains(found.Events, event) })
+	return unsent, a.failed(fmt.Sprintf("look for the App's installation on %s", repo), err)
 }
 
 func (a *AppClient) failed(op string, err error) error { return new(Client).failed(op, err) }

@@ -22,6 +22,7 @@ import (
 	"touchstone/agent/cli"
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
+	"touchstone/agent/doctor"
 	"touchstone/agent/forge"
 	"touchstone/agent/setup"
 	"touchstone/agent/terminal"
@@ -275,10 +276,13 @@ func (a *App) awaitInstallation(ctx context.Context, app *forge.AppClient, info 
 		return err
 	}
 	for told := false; ; told = true {
-		err := app.Installed(ctx, repo)
+		unsent, err := app.Installed(ctx, repo)
 		switch {
 		case err == nil:
 			a.Say("%s is installed on %s", info.Login, repo)
+			if a.relay != nil && len(unsent) > 0 {
+				a.Say("%s", doctor.Unsent(unsent))
+			}
 			return nil
 		case !errors.Is(err, forge.ErrNotFound):
 			return err
