@@ -74,6 +74,9 @@ you paste. It asks nothing where there is no terminal.`,
 				start.Set("relay.token_file", name)
 			}
 			if admin {
+				if len(member.Reviewers) > 0 {
+					start.Set("reviewers", member.Reviewers)
+				}
 				start.Say("the administrator's token is in %s; commands that need it read it from RELAY_TOKEN", token)
 				return start.Write(cfg)
 			}

@@ -191,7 +191,7 @@ func (u *setup) greet(ctx context.Context, out io.Writer, config Config) error {
 		here, hook = " --url "+public, " --url https://WHERE-GITHUB-REACHES-IT/webhooks/github"
 	}
 	place := tokenPlace{config: u.file("relay.yaml")}
-	code, err := place.firstAdministrator(ctx)
+	code, err := place.firstAdministrator(ctx, config.Reviewers)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (u *setup) greet(ctx context.Context, out io.Writer, config Config) error {
 
 // firstAdministrator invites an administrator, unless there is one, or an unexpired invitation for one; then
 // the code is empty. It revokes an invitation that has expired unused.
-func (p tokenPlace) firstAdministrator(ctx context.Context) (code string, err error) {
+func (p tokenPlace) firstAdministrator(ctx context.Context, reviewers []string) (code string, err error) {
 	return code, p.open(ctx, func(store token.Store) error {
 		tokens, err := store.Load(ctx)
 		if err != nil {
@@ -238,7 +238,7 @@ func (p tokenPlace) firstAdministrator(ctx context.Context) (code string, err er
 			return nil // the last administrator was revoked on purpose
 		}
 		var made token.Token
-		if made, code, err = token.NewInvite("admin", event.ForAdmin, event.Filter{}, nil, firstInvite); err != nil {
+		if made, code, err = token.NewInvite("admin", event.ForAdmin, event.Filter{}, reviewers, firstInvite); err != nil {
 			return err
 		}
 		return token.Add(ctx, store, made)
