@@ -110,6 +110,25 @@ func (c *Commit) workflow(in payload.Workflow) {
 	}
 }
 
+// join adds what is known of the same commit under another name of its repository.
+func (c *Commit) join(other *Commit) {
+	for key, check := range other.Checks {
+		keep(&c.Checks, key, check)
+	}
+	for key, sign := range other.Signs {
+		keep(&c.Signs, key, sign)
+	}
+	for suite, runs := range other.Workflows {
+		if c.Workflows == nil {
+			c.Workflows = map[int64]string{}
+		}
+		c.Workflows[suite] = runs
+	}
+	for _, fix := range other.Repairs {
+		c.repair(fix)
+	}
+}
+
 // current returns the checks that count, by name. When a workflow runs again for a commit, as when a title was edited,
 // its later jobs stand for the earlier ones of their names, but a skipped one does not.
 func (c *Commit) current() (list []Check) {
@@ -172,11 +191,16 @@ func leastTelling(all map[string]Check) string {
 func (c *Commit) push(in parsed) {
 	for _, o := range in.Commits {
 		repair, ok := verdict.ParseRepair(o.Message)
-		if !ok || len(c.Repairs) >= maxHeads || slices.ContainsFunc(c.Repairs, func(f Fix) bool { return f.SHA == o.ID }) {
-			continue
+		if ok {
+			c.repair(Fix{SHA: Plain(o.ID, 64), At: o.Timestamp.UTC(), Message: verdict.Clip(o.Message, 4000),
+				CostUSD: repair.Cost.USD, Time: repair.Cost.Time})
 		}
-		c.Repairs = append(c.Repairs, Fix{SHA: Plain(o.ID, 64), At: o.Timestamp.UTC(), Message: verdict.Clip(o.Message, 4000),
-			CostUSD: repair.Cost.USD, Time: repair.Cost.Time})
+	}
+}
+
+func (c *Commit) repair(fix Fix) {
+	if len(c.Repairs) < maxHeads && !slices.ContainsFunc(c.Repairs, func(f Fix) bool { return f.SHA == fix.SHA }) {
+		c.Repairs = append(c.Repairs, fix)
 	}
 }
 

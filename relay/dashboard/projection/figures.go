@@ -73,14 +73,17 @@ func (v *view) figures(s Summary) (f figures) {
 		if r.Record == nil || v.doubt(r, v.reviewers) != "" {
 			continue
 		}
+		lifted = lifted || r.Record.Lifted != nil
+		if r.Moved {
+			continue
+		}
 		round := v.round(r)
 		if f.reviewed.IsZero() {
 			f.reviewed = r.At
 		}
 		f.rounds = append(f.rounds, round)
-		lifted = lifted || r.Record.Lifted != nil
 	}
-	f.unattended = s.State == "merged" && v.onHead != nil && v.onHead.Record.Verdict == verdict.Approve && !lifted && len(v.Escalated) == 0
+	f.unattended = s.State == "merged" && v.onHead != nil && v.onHead.Record.Verdict == verdict.Approve && !lifted && v.LabelledAt.IsZero()
 	for _, e := range v.ledger() {
 		d := datedFinding{
 			ID: Plain(e.ID, 40), Rule: Plain(e.Rule, 120), Dimension: verdict.Dimension(Plain(string(e.Dimension), 40)),

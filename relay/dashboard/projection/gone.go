@@ -47,7 +47,7 @@ func (b *batch) deleted(ctx context.Context, e event.Event, at int64) error {
 }
 
 // move ends a pull request under its repository's earlier name: after a rename or a transfer, GitHub tells of it under
-// the new one. Of two of the same identity, the one that changed last stays.
+// the new one. Of two of the same identity, the one that changed last stays, and has the rounds of both.
 func (b *batch) move(ctx context.Context, key pullKey, pull *cached) error {
 	id := globally{pull.Source, pull.ID}
 	known, err := b.keys(ctx, "SELECT pulls.place, number FROM pulls JOIN places ON places.id = pulls.place "+
@@ -70,9 +70,40 @@ func (b *batch) move(ctx context.Context, key pullKey, pull *cached) error {
 		case earlier.UpdatedAt.After(pull.UpdatedAt):
 			pull.leave(renamed, earlier.UpdatedAt)
 		default:
+			if err := b.inherit(ctx, key.place, pull, other.place, earlier); err != nil {
+				return err
+			}
 			earlier.leave(renamed, pull.UpdatedAt)
 			b.touched[other] = true
 		}
+	}
+	return nil
+}
+
+// inherit gives a pull request its reviews, heads and checks from under its repository's earlier name. The figures of
+// days count these reviews there.
+func (b *batch) inherit(ctx context.Context, at int64, pull *cached, before int64, earlier *cached) error {
+	for _, r := range earlier.Reviews {
+		if !slices.ContainsFunc(pull.Reviews, func(known Review) bool { return known.ID == r.ID }) {
+			r.Moved = true
+			pull.Reviews = append(pull.Reviews, r)
+		}
+	}
+	pull.sortReviews()
+	pull.LabelledAt = later(pull.LabelledAt, earlier.LabelledAt)
+	for _, h := range earlier.Heads {
+		pull.addHead(h.SHA, h.At)
+		from, err := b.commit(ctx, commitKey{before, h.SHA})
+		if err != nil {
+			return err
+		}
+		to := commitKey{at, h.SHA}
+		commit, err := b.commit(ctx, to)
+		if err != nil {
+			return err
+		}
+		commit.join(&from.Commit)
+		b.commits[to] = true
 	}
 	return nil
 }

@@ -2,11 +2,13 @@ package projection_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/event"
+	"touchstone/verdict"
 )
 
 // in is an event as it comes from a repository of another name.
@@ -76,6 +78,7 @@ func TestPullRequestsOfARepositoryThatIsGoneEnd(t *testing.T) {
 						ended[name] = s.State + ": " + s.Reason
 					}
 				}
+				slices.Sort(open) // those that wait equally long come in any order
 				if fmt.Sprint(open) != tc.open || len(ended) != len(tc.states) {
 					t.Errorf("%v are open, want %s; ended are %v", open, tc.open, ended)
 				}
@@ -85,6 +88,42 @@ func TestPullRequestsOfARepositoryThatIsGoneEnd(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestARenamedRepositorysPullRequestsKeepTheirRounds checks that the review and the checks of a head still count after
+// its repository was renamed, and twice, while the figures of days count them once.
+func TestARenamedRepositorysPullRequestsKeepTheirRounds(t *testing.T) {
+	t.Parallel()
+	approval := reviewed(10, 1, "submitted", "judge", "approved", "aaa", body(record(verdict.Approve, "aaa"), verdict.Signer{}))
+	for _, together := range []bool{true, false} {
+		l := newLog(t)
+		p := l.project(l.file(), "judge")
+		for _, e := range []event.Event{opened(1, "aaa"), checked(2, "aaa", "success"), approval, in("acme/new", edited(15, 1)),
+			in("acme/newer", edited(20, 1)), in("acme/newer", checked(21, "aaa", "failure"))} {
+			l.append(e)
+			if !together {
+				p.Await(t.Context())
+			}
+		}
+		p.Await(t.Context())
+		for repo, ci := range map[string]string{"acme/app": "success", "acme/new": "success", "acme/newer": "failure"} {
+			d, known, err := p.Pull(t.Context(), event.Filter{}, repo, 1)
+			if err != nil || !known {
+				t.Fatal(repo, known, err)
+			}
+			if d.Round != 1 || d.Verdict != verdict.Approve || len(d.Rounds) != 1 || d.CI != ci || d.CostUSD != 0.5 {
+				t.Errorf("%s is in round %d, %q, with %d rounds for %v USD and CI %s, want %s", repo, d.Round, d.Verdict, len(d.Rounds), d.CostUSD,
+					d.CI, ci)
+			}
+			if repo == "acme/newer" && d.Turn != verdict.TurnAuthor {
+				t.Errorf("it is the turn of the %s: %s", d.Turn, d.Reason)
+			}
+		}
+		trends, err := p.Trends(t.Context(), event.Filter{}, "", projection.Day, began, began)
+		if err != nil || len(trends) != 1 || trends[0].Rounds != 1 || trends[0].CostUSD != 0.5 {
+			t.Errorf("the day's figures are %+v, %v", trends, err)
 		}
 	}
 }

@@ -74,6 +74,8 @@ type Review struct {
 	Forged     bool            `json:"forged,omitempty"`
 	// Key is the public key that the record is signed with, in hexadecimal; empty for an unsigned record.
 	Key string `json:"key,omitempty"`
+	// Moved reports that it was given under an earlier name of the repository.
+	Moved bool `json:"moved,omitempty"`
 }
 
 // Limits on what is kept of one pull request, in characters and entries. Of more reviews and heads than that,
@@ -106,7 +108,7 @@ func (p *Pull) apply(e event.Event, in parsed, called string) {
 // describe applies the state of the pull request, unless a newer state is known. GitHub's times are whole
 // seconds: within a second the log's order decides, but a merge is never undone.
 func (p *Pull) describe(o *payload.Pull, e event.Event) {
-	p.addHead(o.Head.SHA, e)
+	p.addHead(o.Head.SHA, e.ReceivedAt)
 	if o.MergedAt != nil {
 		p.MergedAt, p.MergeSHA = o.MergedAt.UTC(), Plain(o.MergeSHA, 64)
 		if o.MergedBy != nil {
@@ -138,20 +140,20 @@ func (p *Pull) describe(o *payload.Pull, e event.Event) {
 	}
 }
 
-func (p *Pull) addHead(sha string, e event.Event) {
+func (p *Pull) addHead(sha string, at time.Time) {
 	sha = Plain(sha, 64)
 	if sha == "" {
 		return
 	}
 	for i := range p.Heads {
 		if h := &p.Heads[i]; h.SHA == sha {
-			if e.ReceivedAt.Before(h.At) {
-				h.At = e.ReceivedAt
+			if at.Before(h.At) {
+				h.At = at
 			}
 			return
 		}
 	}
-	p.Heads = append(p.Heads, Head{SHA: sha, At: e.ReceivedAt})
+	p.Heads = append(p.Heads, Head{SHA: sha, At: at})
 	slices.SortStableFunc(p.Heads, func(a, b Head) int { return a.At.Compare(b.At) })
 	p.Heads = p.Heads[max(0, len(p.Heads)-maxHeads):]
 }
@@ -176,11 +178,7 @@ func (p *Pull) review(action string, in parsed) {
 		r := Review{ID: o.ID, By: Plain(o.User.Login, maxName), At: o.SubmittedAt.UTC(), SHA: Plain(o.CommitID, 64), URL: o.URL, Body: body}
 		r.readRecord(p, in)
 		p.Reviews = append(p.Reviews, r)
-		slices.SortStableFunc(p.Reviews, func(a, b Review) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
-		if len(p.Reviews) > maxReviews { // a reply to a comment on a line is a review too, without a record
-			plain := slices.IndexFunc(p.Reviews, func(r Review) bool { return r.Record == nil && !r.Unreadable })
-			p.Reviews = slices.Delete(p.Reviews, max(0, plain), max(0, plain)+1)
-		}
+		p.sortReviews()
 		i = slices.IndexFunc(p.Reviews, func(r Review) bool { return r.ID == o.ID })
 		if i < 0 {
 			return // it is older than all that are kept
@@ -195,6 +193,15 @@ func (p *Pull) review(action string, in parsed) {
 	r.Dismissed = r.Dismissed || action == "dismissed"
 	if r.State == "" || action == "submitted" {
 		r.State = strings.ToLower(Plain(o.State, 32))
+	}
+}
+
+// sortReviews sorts the reviews, and drops those that are too many.
+func (p *Pull) sortReviews() {
+	slices.SortStableFunc(p.Reviews, func(a, b Review) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	for len(p.Reviews) > maxReviews { // a reply to a comment on a line is a review too, without a record
+		plain := slices.IndexFunc(p.Reviews, func(r Review) bool { return r.Record == nil && !r.Unreadable })
+		p.Reviews = slices.Delete(p.Reviews, max(0, plain), max(0, plain)+1)
 	}
 }
 
