@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,6 +47,12 @@ func (u *setup) settings(cmd *cobra.Command) (Config, error) {
 	if u.domain != "" && config.Domain != u.domain {
 		return config, usageError{fmt.Errorf("%s was set up without the domain %s; set domain, public_url and listen (:443 for all addresses of "+
 			"this machine) in that file", u.file("relay.yaml"), u.domain)}
+	}
+	for _, login := range u.reviewers {
+		if !slices.ContainsFunc(config.Reviewers, func(known string) bool { return strings.EqualFold(known, login) }) {
+			return config, usageError{fmt.Errorf("%s was set up without the reviewer %s; add it to reviewers in that file", u.file("relay.yaml"),
+				login)}
+		}
 	}
 	if cmd.Flags().Changed("listen") {
 		config.Listen = u.listen
