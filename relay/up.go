@@ -187,7 +187,7 @@ func (u *setup) greet(ctx context.Context, out io.Writer, config Config) error {
 	public := strings.TrimSuffix(config.PublicURL, "/")
 	here, hook := "", ""
 	if public == "" {
-		public = "http://" + config.Listen
+		public = "http://" + reached(config.Listen)
 		here, hook = " --url "+public, " --url https://WHERE-GITHUB-REACHES-IT/webhooks/github"
 	}
 	place := tokenPlace{config: u.file("relay.yaml")}
@@ -213,6 +213,15 @@ func (u *setup) greet(ctx context.Context, out io.Writer, config Config) error {
 	fmt.Fprintf(out, "reviewer  "+command, "invite create", "--role reviewer --name reviewer --repo OWNER/NAME"+counts+here)
 	fmt.Fprintf(out, "each dev  "+command, "invite create", "--name NAME --repo OWNER/NAME"+counts+here)
 	return nil
+}
+
+// reached returns the address at which this machine reaches a relay that listens on an address.
+func reached(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip.IsUnspecified()) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return listen
 }
 
 // firstAdministrator invites an administrator, unless there is one, or an unexpired invitation for one; then
