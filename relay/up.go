@@ -54,7 +54,7 @@ system runs it from now on; see touchstone-relay service.`,
 				return err
 			}
 			// The link is printed only once, so do not print it before the relay can run.
-			if err := free(cmd.Context(), config.Listen); err != nil {
+			if err := u.free(cmd.Context(), config.Listen); err != nil {
 				return err
 			}
 			if err := u.greet(cmd.Context(), cmd.OutOrStdout(), config); err != nil {
@@ -169,6 +169,24 @@ func free(ctx context.Context, address string) error {
 		return unheard(err)
 	}
 	return listener.Close()
+}
+
+// free reports an address that cannot be listened on. The relay may be there itself, as a service, which --service
+// restarts.
+func (u *setup) free(ctx context.Context, address string) error {
+	taken := free(ctx, address)
+	if taken == nil {
+		return nil
+	}
+	if found, err := u.service(); err != nil {
+		return taken
+	} else if status, err := found.Status(ctx); err != nil || status != "active" {
+		return taken
+	}
+	if u.asService {
+		return nil
+	}
+	return errors.New("the relay runs already, as a service; see touchstone-relay service --help")
 }
 
 // once writes a file that only its owner may read, unless it exists.
