@@ -110,6 +110,19 @@ func webURL(api url.URL) string {
 	return api.String()
 }
 
+// Host returns the host of GitHub's web pages, by which GitHub's own CLI knows it.
+func (cfg Config) Host() (string, error) {
+	api, err := cfg.api()
+	if err != nil {
+		return "", err
+	}
+	web, err := url.Parse(webURL(*api))
+	if err != nil {
+		return "", err
+	}
+	return web.Host, nil
+}
+
 // Remote returns how git accesses a repository over HTTP: its clone URL, and the value for the Authorization
 // header, which is a secret. An App's is valid for at least ten minutes.
 func (c *Client) Remote(ctx context.Context, repo Repo) (cloneURL, authorization string, err error) {

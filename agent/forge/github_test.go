@@ -400,3 +400,15 @@ func TestGitTakesTheRemote(t *testing.T) {
 		t.Errorf("%s, %v; want %s", out, err, sha)
 	}
 }
+
+func TestGitHubsHostIsThatOfItsPages(t *testing.T) {
+	t.Parallel()
+	for api, want := range map[string]string{
+		"": "github.com", "https://api.github.com/": "github.com", "https://api.acme.ghe.com/": "acme.ghe.com",
+		"https://github.example.com/api/v3/": "github.example.com",
+	} {
+		if host, err := (forge.Config{APIURL: api}).Host(); host != want || err != nil {
+			t.Errorf("the API at %q is of %q, %v; want %s", api, host, err, want)
+		}
+	}
+}

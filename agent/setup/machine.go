@@ -14,20 +14,27 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine/engines"
+	"touchstone/agent/forge"
 )
-
-// GHToken is the command with which GitHub's own CLI prints the token of its login
-// (https://cli.github.com/manual/gh_auth_token).
-var GHToken = []string{"gh", "auth", "token"}
 
 // probeTimeout bounds how long a program may take to show whether it is usable.
 const probeTimeout = 10 * time.Second
 
-// HasGH reports whether GitHub's own CLI is installed and logged in.
-func HasGH(ctx context.Context) bool {
+// GHToken returns the command with which GitHub's own CLI prints the token of its login
+// (https://cli.github.com/manual/gh_auth_token); nil if the CLI is not installed, or has no login there. It names the
+// host, because the CLI may be logged in to several, and their tokens are not each other's business.
+func GHToken(ctx context.Context, apiURL string) []string {
+	host, err := forge.Config{APIURL: apiURL}.Host()
+	if err != nil {
+		return nil
+	}
+	command := []string{"gh", "auth", "token", "--hostname", host}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	return exec.CommandContext(ctx, GHToken[0], GHToken[1:]...).Run() == nil
+	if exec.CommandContext(ctx, command[0], command[1:]...).Run() != nil {
+		return nil
+	}
+	return command
 }
 
 // Engine returns the engine to use: the configured one if its model CLI is installed, else another one with

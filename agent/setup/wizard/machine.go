@@ -91,11 +91,11 @@ func (s *Machine) login(ctx context.Context, cfg config.Config) error {
 		return nil
 	}
 	secret := string(cfg.GitHub.Token) // from the environment, which a service does not have
-	if secret == "" && setup.HasGH(ctx) {
-		s.Set("github.token_command", setup.GHToken)
-		return nil
-	}
 	if secret == "" {
+		if command := setup.GHToken(ctx, cfg.GitHub.APIURL); command != nil {
+			s.Set("github.token_command", command)
+			return nil
+		}
 		var err error
 		if secret, err = s.Secret("Paste a GitHub token (it is not shown): "); err != nil {
 			return fmt.Errorf("there is no login for GitHub: run gh auth login, set GITHUB_TOKEN, or name a file with --github-token-file: %w", err)
