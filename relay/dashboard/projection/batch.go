@@ -255,13 +255,13 @@ func (b *batch) take(ctx context.Context, e event.Event, in parsed, at int64) (i
 		}
 		pull.trimmed = false
 	}
-	elsewhere := pull.Number == 0 || pull.Gone != ""
+	before, gone := pull.ID, pull.Gone != ""
 	pull.Source, pull.Repo, pull.Number = e.Source, e.Repo, number
 	pull.apply(e, in, b.p.config.NeedsHuman)
 	key := pullKey{at, number}
 	b.heads[commitKey{at, pull.Head}] = number
 	b.touched[key] = true
-	if elsewhere && pull.ID > 0 && pull.Gone == "" {
+	if (gone || pull.ID != before) && pull.ID > 0 && pull.Gone == "" {
 		if err := b.move(ctx, key, pull); err != nil {
 			return 0, err
 		}

@@ -127,3 +127,25 @@ func TestARenamedRepositorysPullRequestsKeepTheirRounds(t *testing.T) {
 		}
 	}
 }
+
+// TestANewRepositoryOfAnOldNameHasItsOwnPullRequests checks that a pull request of a repository that was created under
+// the name of a deleted or renamed one is not taken for the earlier one of its number, which was merged.
+func TestANewRepositoryOfAnOldNameHasItsOwnPullRequests(t *testing.T) {
+	t.Parallel()
+	at := func(minutes int, action string, more object) event.Event {
+		return happened(minutes, "pull_request", action, 1, object{"pull_request": pull(minutes, 1, "aaa", more)})
+	}
+	approval := reviewed(10, 1, "submitted", "judge", "approved", "aaa", body(record(verdict.Approve, "aaa"), verdict.Signer{}))
+	merged := at(12, "closed", object{"state": "closed", "merged_at": began.Add(12 * time.Minute)})
+	again := at(20, "opened", object{"id": 7001, "head": object{"sha": "bbb", "ref": "other"}, "created_at": began.Add(20 * time.Minute)})
+	for name, events := range map[string][]event.Event{
+		"in order": {opened(1, "aaa"), approval, merged, again}, "the first come late": {again, opened(1, "aaa"), approval, merged},
+	} {
+		l := newLog(t)
+		l.append(events...)
+		p := l.project(l.file(), "judge")
+		if s := one(t, p); s.State != "open" || s.Head != "bbb" || s.Round != 0 || s.CostUSD != 0 || s.Turn != verdict.TurnReviewer {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}

@@ -89,8 +89,15 @@ const (
 
 // apply applies what an event says about the pull request itself. The label called calls a person.
 func (p *Pull) apply(e event.Event, in parsed, called string) {
+	o := in.PullRequest
+	if o != nil && o.Number == p.Number && o.ID != p.ID && o.ID > 0 && p.ID > 0 { // another repository had the name, or has it now
+		if o.UpdatedAt.Before(p.UpdatedAt) {
+			return
+		}
+		*p = Pull{Source: p.Source, Repo: p.Repo, Number: p.Number}
+	}
 	p.EventAt = later(p.EventAt, e.ReceivedAt)
-	if o := in.PullRequest; o != nil && o.Number == p.Number {
+	if o != nil && o.Number == p.Number {
 		p.describe(o, e)
 		if e.Type == "pull_request" && e.Action == "labeled" && strings.EqualFold(in.Label.Name, called) {
 			at := cmp.Or(o.UpdatedAt.UTC(), e.ReceivedAt)
