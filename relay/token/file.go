@@ -45,6 +45,9 @@ func (f File) Update(ctx context.Context, change func([]Token) ([]Token, error))
 		return fmt.Errorf("lock access tokens: %w (the directory must exist and be writable)", err)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if err := own(lock.Path()); err != nil {
+		return fmt.Errorf("lock access tokens: %w", err)
+	}
 	tokens, err := f.Load(ctx)
 	if err != nil {
 		return err
@@ -54,7 +57,7 @@ func (f File) Update(ctx context.Context, change func([]Token) ([]Token, error))
 	}
 	text, err := encode(tokens)
 	if err == nil {
-		err = atomicfile.Write(f.Path, text)
+		err = errors.Join(atomicfile.Write(f.Path, text), own(f.Path))
 	}
 	if err != nil {
 		return fmt.Errorf("write access tokens: %w", err)

@@ -1,0 +1,42 @@
+//go:build unix
+
+package token
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"touchstone/relay/event"
+)
+
+// TestRootsTokensStayTheRelays checks that the user that the relay runs as still reads and changes the tokens after root has
+// added one without changing to that user.
+func TestRootsTokensStayTheRelays(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can act as root")
+	}
+	const relay = 4711
+	dir := t.TempDir()
+	if err := os.Chown(dir, relay, relay); err != nil {
+		t.Skipf("this machine has no other users: %v", err)
+	}
+	file := File{Path: filepath.Join(dir, "relay.db.tokens")}
+	made, _, err := New("laptop-1", Subscriber, event.Filter{})
+	if err == nil {
+		err = Add(t.Context(), file, made)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{file.Path, file.Path + ".lock"} {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if of := info.Sys().(*syscall.Stat_t); of.Uid != relay || of.Gid != relay || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s is of the user %d and the group %d, with the mode %v", path, of.Uid, of.Gid, info.Mode())
+		}
+	}
+}
