@@ -43,36 +43,36 @@ you paste. It asks nothing where there is no terminal.`,
 			}
 			start.Settings, start.Dialog = s, cli.NewDialog(cmd)
 			// Everything that can fail is tried while the invitation is still unused.
-			if _, err := s.Load(cmd); err != nil {
+			cfg, err := s.Load(cmd)
+			if err != nil {
 				return err
 			}
 			looked, err := invitation.Look(cmd.Context())
 			if err != nil {
 				return err
 			}
-			start.Plain = looked.Role == "admin"
-			cfg, err := start.Prepare(cmd)
-			if err != nil {
+			admin := looked.Role == "admin"
+			name := "relay-token"
+			if admin { // an administrator may also join as author, and then has both tokens
+				name = config.AdminTokenFile
+			}
+			start.Set("relay.url", invitation.Relay)
+			if !admin || cfg.Relay.URL != invitation.Relay || cfg.Relay.TokenFile == "" {
+				start.Set("relay.token_file", name)
+			}
+			start.Plain = admin
+			if cfg, err = start.Prepare(cmd); err != nil {
 				return err
 			}
 			member, err := invitation.Redeem(cmd.Context())
 			if err != nil {
 				return err
 			}
-			admin := member.Role == "admin"
-			name := "relay-token"
-			if admin { // an administrator may also join as author, and then has both tokens
-				name = config.AdminTokenFile
-			}
 			token := filepath.Join(filepath.Dir(cfg.Path()), name)
 			if err := setup.Save(token, []byte(member.Token+"\n")); err != nil {
 				return fmt.Errorf("%w; the invitation is used up; once this is corrected, ask for a new one", err)
 			}
-			start.Say("%s is a member of %s, as %s", "this machine", member.Relay, member.Role)
-			start.Set("relay.url", member.Relay)
-			if !admin || cfg.Relay.URL != member.Relay || cfg.Relay.TokenFile == "" {
-				start.Set("relay.token_file", name)
-			}
+			start.Say("%s is a member of %s, as %s", "this machine", member.Relay, looked.Role)
 			if admin {
 				if len(member.Reviewers) > 0 {
 					start.Set("reviewers", member.Reviewers)
@@ -80,7 +80,7 @@ you paste. It asks nothing where there is no terminal.`,
 				start.Say("the administrator's token is in %s; commands that need it read it from RELAY_TOKEN", token)
 				return start.Write(cfg)
 			}
-			return start.Finish(cmd.Context(), cfg, decide.Role(member.Role), member.Repositories, member.Reviewers)
+			return start.Finish(cmd.Context(), cfg, decide.Role(looked.Role), member.Repositories, member.Reviewers)
 		},
 	}
 	cmd.Flags().BoolVar(&start.App, "app", false, "as reviewer, act as a GitHub App; run touchstone app create next")

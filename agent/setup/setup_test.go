@@ -98,6 +98,7 @@ func TestWriteKeepsWhatPeopleWrote(t *testing.T) {
 		"no file": "", "comments": "# mine\n", "the example": config.Example,
 		"others": "# mine\nsweep: 1m # often\nrelay: {url: \"http://old\"}\n" +
 			"github:\n  # ours\n  api_url: https://github.example.com/api/v3/\n",
+		"a byte order mark":         "\ufeffrelay:\r\n  url: http://old\r\n# mine\r\n",
 		"sections without settings": "relay:\n  # mine\ngithub:\nengine:\n  acp: ~\nsweep: 1m\n",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -61,6 +61,8 @@ func plan(path string, changes []Change) (text []byte, said []string, err error)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("read the configuration: %w", err)
 	}
+	// Some editors begin a file with a byte order mark, which the library takes for a part of the first key.
+	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	file, err := parser.ParseBytes(content, parser.ParseComments)
 	if err != nil || len(file.Docs) > 1 {
 		return nil, nil, fmt.Errorf("the configuration %s cannot be read, so nothing was written to it: correct it, or move it away", path)
