@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"os"
 	"path"
@@ -99,14 +98,7 @@ func endpointOf(file, address string) (secret, endpoint string, err error) {
 	if err := config.validateSources(); err != nil {
 		return "", "", err
 	}
-	sources, err := config.sources()
-	if err != nil {
-		return "", "", err
-	}
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(sources)), func(name string) bool {
-		_, ok := sources[name].(source.GitHub)
-		return !ok
-	})
+	names := config.githubSources()
 	if len(names) == 0 {
 		return "", "", fmt.Errorf("%s has no source of the kind github; add one", file)
 	}
@@ -117,7 +109,12 @@ func endpointOf(file, address string) (secret, endpoint string, err error) {
 	if to := path.Base(address); slices.Contains(names, to) {
 		name = to // each source has its own secret
 	}
-	return sources[name].(source.GitHub).Secret, cmp.Or(address, strings.TrimSuffix(config.PublicURL, "/")+"/webhooks/"+name), nil
+	// The secrets of the other sources may be known only where the relay runs.
+	built, err := config.endpoints()[name].build(name, slices.Contains(config.AllowUnsigned, name))
+	if err != nil {
+		return "", "", err
+	}
+	return built.(source.GitHub).Secret, cmp.Or(address, strings.TrimSuffix(config.PublicURL, "/")+"/webhooks/"+name), nil
 }
 
 // webhook checks the arguments and the environment.
