@@ -120,11 +120,21 @@ func (a *App) browse(ctx context.Context, address string) {
 var keyFile = regexp.MustCompile(`^github-app-([0-9]+)\.pem$`)
 
 // existing returns the App that agent.yaml names, or one whose key an interrupted run left beside agent.yaml;
-// nil if there is neither.
+// nil if there is neither, or they were deleted on GitHub.
 func (a *App) existing(ctx context.Context) (*forge.AppClient, error) {
-	if a.Config.GitHub.AppID != 0 {
-		a.Say("this machine acts as the App %d already", a.Config.GitHub.AppID)
-		return a.appWithKey(a.Config.GitHub.AppID, string(a.Config.GitHub.AppKey))
+	if id := a.Config.GitHub.AppID; id != 0 {
+		app, err := a.appWithKey(id, string(a.Config.GitHub.AppKey))
+		if err == nil {
+			_, err = app.Info(ctx)
+		}
+		switch {
+		case err == nil:
+			a.Say("this machine acts as the App %d already", id)
+			return app, nil
+		case !errors.Is(err, forge.ErrNotFound):
+			return nil, err
+		}
+		a.Say("GitHub does not know the App %d any more", id)
 	}
 	dir := filepath.Dir(a.Config.Path())
 	files, err := os.ReadDir(dir)
