@@ -134,8 +134,8 @@ func (c *Client) App() *AppClient {
 
 // AppInfo is what GitHub says about an App.
 type AppInfo struct {
-	// Login is the login of its bot, which posts its reviews.
-	Login string
+	// Login is the login of its bot, which posts its reviews; Owner is the person or organization that owns the App.
+	Login, Owner string
 	// InstallURL is where people install it and choose its repositories.
 	InstallURL string
 }
@@ -145,9 +145,10 @@ func (a *AppClient) Info(ctx context.Context) (AppInfo, error) {
 	var app struct {
 		Slug    string
 		HTMLURL string `json:"html_url"`
+		Owner   struct{ Login string }
 	}
 	err := a.failed("ask GitHub about the App", a.i.call(ctx, http.MethodGet, "app", nil, &app))
-	return AppInfo{Login: app.Slug + verdict.AppSuffix, InstallURL: app.HTMLURL + "/installations/new"}, err
+	return AppInfo{Login: app.Slug + verdict.AppSuffix, Owner: app.Owner.Login, InstallURL: app.HTMLURL + "/installations/new"}, err
 }
 
 // SetHook sets the URL and the secret of the App's webhook

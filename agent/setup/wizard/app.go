@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -298,6 +299,10 @@ func (a *App) awaitInstallation(ctx context.Context, app *forge.AppClient, info 
 			return err
 		case !told:
 			a.Say("install it on %s, at %s", repo, info.InstallURL)
+			if !strings.EqualFold(info.Owner, repo.Owner) { // the manifest makes it private
+				a.Say("the App belongs to %s, and GitHub offers a private App to its owner alone: if %s is not offered, delete the App in its "+
+					"settings on GitHub, and run this again with --organization %s", terminal.Plain(info.Owner), repo.Owner, repo.Owner)
+			}
 			a.browse(ctx, info.InstallURL)
 		}
 		if !pause.For(ctx, installationCheck) {
