@@ -31,7 +31,7 @@ type relayFollower struct {
 // events, because the missed events may concern any pull request.
 func (f *relayFollower) Follow(ctx context.Context, hint func(daemon.Hint)) error {
 	log := zerolog.Ctx(ctx)
-	filter := event.Filter{Sources: []string{"github"}}
+	var filter event.Filter // the relay may have any names for its sources
 	for _, repo := range f.repos {
 		filter.Repos = append(filter.Repos, repo.String())
 	}
@@ -46,7 +46,7 @@ func (f *relayFollower) Follow(ctx context.Context, hint func(daemon.Hint)) erro
 	return c.Follow(ctx, f.journal.Cursor(), func(ctx context.Context, m event.Message) error {
 		f.choose(ctx, m)
 		switch {
-		case m.Event != nil:
+		case m.Event != nil && m.Event.Headers[githubEvent] != "":
 			for _, repo := range f.repos {
 				// GitHub's names ignore case; the configured spelling is used.
 				if strings.EqualFold(repo.String(), m.Event.Repo) && !idle(m.Event) {
@@ -62,6 +62,9 @@ func (f *relayFollower) Follow(ctx context.Context, hint func(daemon.Hint)) erro
 		return f.journal.SetCursor(m.Cursor.String())
 	})
 }
+
+// githubEvent is the header that each of GitHub's webhooks has, and no other sender's.
+const githubEvent = "X-Github-Event"
 
 // choose applies the models that the relay's administrators have chosen.
 func (f *relayFollower) choose(ctx context.Context, m event.Message) {
