@@ -268,9 +268,6 @@ func (a *App) connect(ctx context.Context, app *forge.AppClient) error {
 			return err
 		}
 	}
-	if os.Getenv("GITHUB_TOKEN") != "" {
-		a.Say("GITHUB_TOKEN is set here and wins over the App: take it out of the environment that the agent starts in")
-	}
 	if !verdict.ListsLogin(a.Config.Reviewers, info.Login) {
 		a.Say("list %s under `reviewers` on each author's machine, and in relay.yaml", info.Login)
 	}

@@ -169,6 +169,10 @@ func start(ctx context.Context, d *cli.Dialog, path string, role decide.Role, wa
 	if err != nil {
 		return err
 	}
+	if hides(path, written) {
+		d.Say("GITHUB_TOKEN is set here and wins over the login in %s, in these checks too; a service starts with that login: run touchstone "+
+			"doctor without GITHUB_TOKEN to check it", path)
+	}
 	found := doctor.Doctor{Config: written, Role: role, Report: func(c doctor.Result) {
 		if !c.OK {
 			doctor.Print(d.Out)(c)
@@ -193,6 +197,21 @@ func start(ctx context.Context, d *cli.Dialog, path string, role decide.Role, wa
 		return err
 	}
 	return InstallService(ctx, d.Out, agent)
+}
+
+// hides reports whether the environment has another GitHub token than the settings at path give without it.
+func hides(path string, cfg config.Config) bool {
+	if os.Getenv("GITHUB_TOKEN") == "" {
+		return false
+	}
+	// If the token cannot be read without it, the rest tells too that it is another one.
+	alone, _ := config.Load(path, func(name string) string {
+		if name == "GITHUB_TOKEN" {
+			return ""
+		}
+		return os.Getenv(name)
+	})
+	return alone.GitHub.Token != cfg.GitHub.Token
 }
 
 // Write writes the secrets and the settings, and reports the changes.
