@@ -78,8 +78,9 @@ func (f *relayFollower) choose(ctx context.Context, m event.Message) {
 }
 
 // idle reports whether an event needs no action from any agent: an event about an issue that is not a pull
-// request, or a claim, by which an agent only says that it is working. A status does not name its pull
-// request, so each renewal of a claim would make all agents check all open pull requests.
+// request, a claim, by which an agent only says that it is working, a workflow's job, whose check run tells the same, or
+// somebody's interest in the repository. Neither a status nor a job names its pull request, so each of them would make
+// all agents check all open pull requests.
 func idle(e *event.Event) bool {
 	var payload struct {
 		Issue struct {
@@ -91,6 +92,8 @@ func idle(e *event.Event) bool {
 	switch e.Type {
 	case "issues", "issue_comment":
 		return json.Unmarshal(e.Payload, &payload) == nil && payload.Issue.PullRequest == nil
+	case "workflow_job", "star", "watch", "fork":
+		return true
 	case "status":
 		return json.Unmarshal(e.Payload, &payload) == nil && payload.State == string(forge.CheckPending) &&
 			strings.Contains(payload.TargetURL, pull.ClaimMark)

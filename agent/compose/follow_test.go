@@ -32,6 +32,9 @@ func TestOnlyEventsThatMayChangeAPullRequestWakeAnAgent(t *testing.T) {
 		"a status that claims nothing":  {"status", `{"state":"pending","target_url":"https://x/acme/app/pull/1"}`, false},
 		"a status of CI":                {"status", `{"state":"pending","target_url":null}`, false},
 		"a push":                        {"push", `{}`, false},
+		"a job of a workflow":           {"workflow_job", `{"workflow_job":{"head_sha":"abc"}}`, true},
+		"a run of a workflow":           {"workflow_run", `{"workflow_run":{"pull_requests":[]}}`, false},
+		"a star":                        {"star", `{}`, true},
 		"a status that cannot be read":  {"status", `[]`, false},
 		"a comment that cannot be read": {"issue_comment", `[]`, false},
 	} {
