@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ import (
 	"touchstone/worktree/erase"
 )
 
-// Repositories returns the configured repositories; none are an error.
+// Repositories returns the configured repositories, each once: GitHub's names ignore case. None are an error.
 func Repositories(cfg config.Config) (repos []forge.Repo, err error) {
 	if len(cfg.Repositories) == 0 {
 		return nil, config.ErrNoRepository
@@ -50,7 +51,9 @@ func Repositories(cfg config.Config) (repos []forge.Repo, err error) {
 		if err != nil {
 			return nil, err
 		}
-		repos = append(repos, repo)
+		if !slices.ContainsFunc(repos, func(known forge.Repo) bool { return strings.EqualFold(known.String(), repo.String()) }) {
+			repos = append(repos, repo)
+		}
 	}
 	return repos, nil
 }

@@ -3,9 +3,11 @@ package compose
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"touchstone/agent/config"
+	"touchstone/agent/forge"
 	"touchstone/verdict/decide"
 )
 
@@ -30,5 +32,14 @@ func TestWhatAKilledSessionLeftDoesNotStopTheAgent(t *testing.T) {
 	_, _, err := New(t.Context(), cfg, decide.Reviewer)
 	if _, there := os.Lstat(left); !os.IsNotExist(there) {
 		t.Errorf("it is still there: %v; the agent says %v", there, err)
+	}
+}
+
+// TestARepositoryInTwoSpellingsIsOne checks that an agent does not look after each of its pull requests twice.
+func TestARepositoryInTwoSpellingsIsOne(t *testing.T) {
+	t.Parallel()
+	repos, err := Repositories(config.Config{Repositories: []string{"acme/app", "Acme/App", "acme/web", "acme/app"}})
+	if want := []forge.Repo{{Owner: "acme", Name: "app"}, {Owner: "acme", Name: "web"}}; err != nil || !slices.Equal(repos, want) {
+		t.Errorf("%v, %v", repos, err)
 	}
 }

@@ -111,7 +111,8 @@ func (s *Machine) login(ctx context.Context, cfg config.Config) error {
 func (s *Machine) Finish(ctx context.Context, cfg config.Config, role decide.Role, repositories, reviewers []string) error {
 	named := slices.Clone(cfg.Repositories)
 	for _, repo := range repositories {
-		if !strings.ContainsAny(repo, "*?[") && !slices.Contains(named, repo) {
+		known := func(name string) bool { return strings.EqualFold(name, repo) } // as GitHub compares names
+		if !strings.ContainsAny(repo, "*?[") && !slices.ContainsFunc(named, known) {
 			named = append(named, repo)
 		}
 	}
