@@ -18,11 +18,11 @@ func newDoctor(s *cli.Settings) *cobra.Command {
 		Short: "Check everything that an agent needs, and say what to do",
 		Long: `doctor checks the configuration, the token and its login, each repository, what
 the token may do there, its settings, whether its rules let the agents merge,
-whose approvals those rules count and what GitHub itself checks, the relay, git,
-the model CLIs with their providers, prices and sandbox, the guidelines and the
-state directory. It shows the reviewers' accounts and keys. It changes nothing,
-except that it stores the accounts and makes a missing reviewer's key. It exits
-1 if anything is wrong.
+whose approvals those rules count and what GitHub itself checks, which events a
+GitHub App sends, the relay, git, the model CLIs with their providers, prices
+and sandbox, the guidelines and the state directory. It shows the reviewers'
+accounts and keys. It changes nothing, except that it stores the accounts and
+makes a missing reviewer's key. It exits 1 if anything is wrong.
 
 With --fix it first repairs, on this machine only, what needs no decision by
 you, and says what it did: other users' access to files of secrets, a missing
