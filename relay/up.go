@@ -251,14 +251,8 @@ func (p tokenPlace) firstAdministrator(ctx context.Context, reviewers []string) 
 			return err
 		}
 		for _, t := range tokens {
-			if t.Role != token.Admin || t.Revoked != nil {
-				continue
-			}
-			if t.Invite == nil || time.Now().Before(t.Invite.Expires) {
+			if t.Role == token.Admin && t.Revoked == nil && (t.Invite == nil || time.Now().Before(t.Invite.Expires)) {
 				return nil
-			}
-			if _, err := token.Revoke(ctx, store, t.ID); err != nil {
-				return err
 			}
 		}
 		if slices.ContainsFunc(tokens, func(t token.Token) bool { return t.Role == token.Admin && t.Invite == nil }) {

@@ -2,6 +2,7 @@ package token
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -186,5 +187,40 @@ func TestNewInviteRefuses(t *testing.T) {
 		if err := make(); err == nil {
 			t.Errorf("%s: an invitation", name)
 		}
+	}
+}
+
+// TestAnExpiredInviteKeepsNoNameFromAnother checks that somebody who did not join in time gets another invitation under the
+// same name, and that a good invitation and a token still keep theirs.
+func TestAnExpiredInviteKeepsNoNameFromAnother(t *testing.T) {
+	file := File{Path: filepath.Join(t.TempDir(), "tokens")}
+	invitation := func() (Token, string) {
+		t.Helper()
+		made, code, err := NewInvite("alice", event.ForAuthor, event.Filter{}, nil, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made, code
+	}
+	late, _ := invitation()
+	late.Invite.Expires = clock().Add(-time.Minute)
+	good, code := invitation()
+	for _, made := range []Token{late, good} {
+		if err := Add(t.Context(), file, made); err != nil {
+			t.Fatal(err)
+		}
+	}
+	another, _ := invitation()
+	if err := Add(t.Context(), file, another); err == nil {
+		t.Error("two good invitations have one name")
+	}
+	if _, _, err := redeem(t.Context(), file, code); err != nil {
+		t.Fatal(err)
+	}
+	if err := Add(t.Context(), file, another); err == nil {
+		t.Error("an invitation and a token have one name")
+	}
+	if all, err := file.Load(t.Context()); err != nil || len(all) != 2 || all[0].Revoked == nil {
+		t.Errorf("it holds %+v, %v", all, err)
 	}
 }

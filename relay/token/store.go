@@ -32,12 +32,19 @@ type Store interface {
 	SetUses(ctx context.Context, uses Uses) error
 }
 
-// Add stores new tokens, all or none. Names are unique among valid tokens.
+// Add stores new tokens, all or none. Names are unique among valid tokens. It revokes an invitation of the same name that
+// has expired unused.
 func Add(ctx context.Context, store Store, made ...Token) error {
 	return store.Update(ctx, func(tokens []Token) ([]Token, error) {
 		for _, t := range made {
-			if slices.ContainsFunc(tokens, func(u Token) bool { return u.Name == t.Name && u.Revoked == nil }) {
-				return nil, fmt.Errorf("an access token named %s already exists; revoke it first, or choose another name", t.Name)
+			for i, u := range tokens {
+				switch now := clock(); {
+				case u.Name != t.Name || u.Revoked != nil:
+				case u.Invite != nil && now.After(u.Invite.Expires):
+					tokens[i].Revoked = &now
+				default:
+					return nil, fmt.Errorf("an access token named %s already exists; revoke it first, or choose another name", t.Name)
+				}
 			}
 			// The oldest revoked tokens make room, except for the last one.
 			for len(tokens) >= maxTokens {
