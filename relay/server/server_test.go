@@ -140,6 +140,9 @@ func send(tb testing.TB, request *http.Request) answer {
 	}
 	defer response.Body.Close()
 	a := answer{status: response.StatusCode, retryAfter: response.Header.Get("Retry-After")}
+	if response.Header.Get("Content-Type") == "text/event-stream" {
+		return a // a stream does not end
+	}
 	body, err := io.ReadAll(response.Body)
 	if err == nil && strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
 		err = json.Unmarshal(body, &a)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -23,7 +24,13 @@ const maxSkipped = 1000
 // streamEvents sends the log from the subscriber's cursor on, and then new events: those within the
 // subscriber's scope that match its filter.
 func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
-	filter, err := event.ParseFilter(r.URL.Query())
+	// URL.Query would leave out what it cannot read: a part of the filter, or the position.
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, fmt.Sprintf("the query cannot be read: %v; join parameters with & and write a %% in them as %%25", err))
+		return
+	}
+	filter, err := event.ParseFilter(query)
 	if err != nil {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return

@@ -138,6 +138,8 @@ func TestStreamRefused(t *testing.T) {
 		"malformed cursor":           {"after=17", "", "", http.StatusBadRequest},
 		"malformed cursor in header": {"", "17", "", http.StatusBadRequest},
 		"broken glob":                {"repo=%5B", "", "", http.StatusBadRequest},
+		"semicolons for ampersands":  {"type=push;repo=acme/app", "", "", http.StatusBadRequest},
+		"broken escape":              {"repo=acme/100%", "", "", http.StatusBadRequest},
 		"name of a web page":         {"", "", "evil.example:80", http.StatusForbidden},
 	} {
 		request := r.request(t, http.MethodGet, "/events?"+test.query, "", "")
