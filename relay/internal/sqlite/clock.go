@@ -77,19 +77,21 @@ func (s *Store) recallClock(ctx context.Context) error {
 	return nil
 }
 
-// honest converts a time of the machine's clock, before which events are too old, into trusted time.
-func (s *Store) honest(ctx context.Context, before time.Time) (time.Time, error) {
+// honest converts a time of the machine's clock, before which events are too old, into trusted time. It also
+// returns the time after which no event can have been received: the clock was ahead when one was.
+func (s *Store) honest(ctx context.Context, before time.Time) (old, future time.Time, err error) {
 	c := &s.clock
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now, ran := s.now()
-	before = before.Add(-c.look(ctx, now, ran, now.Sub(before)))
+	old = before.Add(-c.look(ctx, now, ran, now.Sub(before)))
+	future = c.believed.Add(maxLeap)
 	if c.believed.Sub(c.noted).Abs() < noteEvery {
-		return before, nil
+		return old, future, nil
 	}
 	if err := s.SetNote(ctx, clockNote, fmt.Sprint(c.believed.UnixMilli(), int64(c.doubted))); err != nil {
-		return before, err
+		return old, future, err
 	}
 	c.noted = c.believed
-	return before, nil
+	return old, future, nil
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -92,5 +93,42 @@ func TestClockThatLeaps(t *testing.T) {
 	results, err := s.Append(t.Context(), []event.Event{storetest.Event(time.Hour.String())})
 	if err != nil || results[0].Seq != 3 || results[0].Duplicate {
 		t.Errorf("sent again, an event that is gone got %+v, %v", results, err)
+	}
+}
+
+// What arrived while the clock was ahead goes with what arrived after it: otherwise nothing would be removed
+// until that time comes.
+func TestEventsFromTheFutureKeepNothing(t *testing.T) {
+	const retention, day = 30 * 24 * time.Hour, 24 * time.Hour
+	s := opened(t, filepath.Join(t.TempDir(), "relay.db"))
+	clock := hands{wall: time.Now()}
+	s.now = func() (time.Time, time.Duration) { return clock.wall, clock.ran }
+	receive := func(count int) {
+		t.Helper()
+		var events []event.Event
+		for i := range count {
+			e := storetest.Event(fmt.Sprint(clock.wall, i))
+			e.ReceivedAt = clock.wall
+			events = append(events, e)
+		}
+		if _, err := s.Append(t.Context(), events); err != nil {
+			t.Fatal(err)
+		}
+	}
+	receive(1)
+	clock.wall = clock.wall.AddDate(10, 0, 0)
+	receive(trimLimit + 1)
+	clock.wall = clock.wall.AddDate(-10, 0, 0)
+	clock.run(day)
+	receive(1)
+	if n := kept(t, s, retention); n != trimLimit+3 {
+		t.Fatalf("%d events are left on the first day", n)
+	}
+	clock.run(retention + time.Hour)
+	receive(1)
+	for _, want := range []int64{4, 1, 1} {
+		if n := kept(t, s, retention); n != want {
+			t.Errorf("%d events are left, want %d", n, want)
+		}
 	}
 }

@@ -10,27 +10,37 @@ import (
 // trimLimit is how many events one Trim removes at most, so that appends never wait long for it.
 const trimLimit = 1000
 
+// selectOld finds the last event to remove: the one before the first that is not old, and no further than the limit
+// allows. It passes over events of the future. Their time says nothing, and they are older than those behind them.
+const selectOld = `WITH oldest AS (SELECT seq, received_at FROM events WHERE received_at <= ? ORDER BY seq LIMIT ?)
+	SELECT MIN(MAX(seq), (SELECT MIN(seq) FROM events) + ? - 1) FROM oldest
+	WHERE seq < COALESCE((SELECT MIN(seq) FROM oldest WHERE received_at >= ?), seq + 1)`
+
 // Trim implements hub.Store.
 func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
-	before, err := s.honest(ctx, before)
+	old, future, err := s.honest(ctx, before)
 	if err != nil {
 		return 0, fmt.Errorf("read the clock: %w", err)
+	}
+	// Appends need not wait for the search, which may be long.
+	var last sql.NullInt64
+	if err := s.reader.QueryRowContext(ctx, selectOld, future.UnixMilli(), trimLimit, trimLimit, old.UnixMilli()).Scan(&last); err != nil {
+		return 0, fmt.Errorf("find old events: %w", err)
+	}
+	if !last.Valid {
+		return 0, nil
 	}
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, fmt.Errorf("begin trim: %w", err)
 	}
 	defer tx.Rollback()
-	var last sql.NullInt64
-	err = tx.QueryRowContext(ctx, `WITH oldest AS (SELECT seq, received_at FROM events ORDER BY seq LIMIT ?)
-		SELECT MAX(seq) FROM oldest
-		WHERE seq < COALESCE((SELECT MIN(seq) FROM oldest WHERE received_at >= ?), seq + 1)`,
-		trimLimit, before.UnixMilli()).Scan(&last)
+	bounds, err := scanBounds(tx.QueryRowContext(ctx, selectBounds))
 	if err != nil {
-		return 0, fmt.Errorf("find old events: %w", err)
+		return 0, fmt.Errorf("find the floor: %w", err)
 	}
-	if !last.Valid {
-		return 0, nil
+	if last.Int64 <= bounds.Floor {
+		return 0, nil // another call was faster
 	}
 	result, err := tx.ExecContext(ctx, "DELETE FROM events WHERE seq <= ?", last.Int64)
 	if err != nil {
