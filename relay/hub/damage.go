@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"maps"
 	"sync"
 
 	"github.com/rs/zerolog"
@@ -21,9 +22,16 @@ type damages struct {
 func (all *damages) meet(ctx context.Context, d *Damage) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if _, known := all.last[d.First]; known || len(all.last) >= maxDamages {
+	if last, known := all.last[d.First]; known && d.Last <= last || len(all.last) >= maxDamages {
 		return
 	}
+	// One reader may have begun within the range of another: count each event once.
+	for first, last := range all.last {
+		if first <= d.First && d.Last <= last {
+			return
+		}
+	}
+	maps.DeleteFunc(all.last, func(first, last int64) bool { return d.First <= first && last <= d.Last })
 	if all.last == nil {
 		all.last = map[int64]int64{}
 	}

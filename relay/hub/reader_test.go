@@ -252,3 +252,22 @@ func TestAReaderOfThePastIsWoken(t *testing.T) {
 		t.Errorf("behind it: %+v, %v", batch, err)
 	}
 }
+
+// Readers that begin at different places in a range of missing events count each of them once.
+func TestDamagedEventsAreCountedOnce(t *testing.T) {
+	h := start(t, stored(t, "DELETE FROM events WHERE seq BETWEEN 20 AND 29 OR seq = 40"), 0)
+	for _, after := range []int64{24, 10, 27, 10} {
+		r := h.NewReader(after)
+		defer r.Close()
+		for more := true; more; {
+			batch, err := r.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			more = batch.More
+		}
+	}
+	if n := h.Damaged(); n != 11 {
+		t.Errorf("%d events are damaged, want 11", n)
+	}
+}
