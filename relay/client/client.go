@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -182,11 +183,16 @@ func (f *follower) request() (address string, header map[string]string, err erro
 
 // validate checks the relay's answer to the request.
 func (f *follower) validate(r *http.Response) error {
-	if r.StatusCode == http.StatusOK {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if r.StatusCode == http.StatusOK && kind == "text/event-stream" {
 		f.client.report(State{Connected: true})
 		return nil
 	}
 	defer r.Body.Close()
+	if r.StatusCode == http.StatusOK { // such as a page to sign in
+		return fmt.Errorf("%s answered with %q instead of a stream, so it is no relay's; correct the relay's address, or let the "+
+			"proxy in front of it pass requests with an access token", r.Request.URL.Redacted(), kind)
+	}
 	err := fmt.Errorf("the relay answered %s: %s", r.Status, reason(r.Body))
 	switch r.StatusCode {
 	case http.StatusUnauthorized:

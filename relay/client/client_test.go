@@ -235,6 +235,7 @@ func scripted(t *testing.T, answers ...http.HandlerFunc) (url string, asked func
 		from = append(from, r.Header.Get("Last-Event-ID")+r.URL.Query().Get("after"))
 		answer := answers[min(len(from), len(answers))-1]
 		mu.Unlock()
+		w.Header().Set("Content-Type", "text/event-stream")
 		answer(w, r)
 	}))
 	t.Cleanup(s.Close)
@@ -330,7 +331,7 @@ func piped(t *testing.T, answers []func(net.Conn), test func(t *testing.T)) {
 	synctest.Test(t, test)
 }
 
-const begun = "HTTP/1.1 200 OK\r\n\r\n"
+const begun = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 
 // A handler may take its time: only the relay's silence counts, and the timer stops while the handler runs.
 func TestSlowHandlerIsNoDeadPeer(t *testing.T) {
