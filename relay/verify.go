@@ -39,13 +39,13 @@ many there are.`,
 			if err := server.ValidateStore(config.Store); err != nil {
 				return usageError{err}
 			}
-			// Opening a store would create it, which verify must not do.
+			// Opening a store creates its file, which verify must not do.
 			if path, ok := strings.CutPrefix(config.Store, "sqlite:"); ok {
 				if err := checkThere(path); err != nil {
 					return err
 				}
 			}
-			store, err := server.OpenStore(cmd.Context(), config.Store)
+			store, err := server.OpenExistingStore(cmd.Context(), config.Store)
 			if err != nil {
 				return err
 			}

@@ -66,6 +66,27 @@ func TestVerifyTamperedSQLite(t *testing.T) {
 	}
 }
 
+// A copy of a running relay's file alone holds nothing of what is in the file beside it. It is not a sound log, and nothing makes
+// one of it.
+func TestACopyWithoutALogIsNotSound(t *testing.T) {
+	t.Parallel()
+	store := newStore(t)
+	p := startRelay(t, buildRelay(t), store, "")
+	p.expect(t, 0, http.StatusAccepted)
+	file, err := os.ReadFile(strings.TrimPrefix(store, "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := newStore(t)
+	must(t, os.WriteFile(strings.TrimPrefix(copied, "sqlite:"), file, 0o600))
+	for _, command := range []string{"verify", "renew"} {
+		out, err := exec.CommandContext(t.Context(), buildRelay(t), command, "--store", copied).CombinedOutput()
+		if failed := new(exec.ExitError); !errors.As(err, &failed) || failed.ExitCode() != 1 || !strings.Contains(string(out), ".backup") {
+			t.Errorf("%s: %v\n%s", command, err, out)
+		}
+	}
+}
+
 func checkVerified(t *testing.T, want string, tampered bool, store string, environment ...string) {
 	t.Helper()
 	code, found := verifyStore(t, store, environment...)

@@ -40,6 +40,15 @@ func StorePath(address string) (path string, ok bool) {
 // OpenStore opens the store at an address such as "sqlite:relay.db" or "firestore:acme-hooks" and creates its
 // log if there is none. The caller closes it.
 func OpenStore(ctx context.Context, address string) (hub.Store, error) {
+	return openStore(ctx, address, sqlite.Open)
+}
+
+// OpenExistingStore is OpenStore for a store whose file has to hold a log already.
+func OpenExistingStore(ctx context.Context, address string) (hub.Store, error) {
+	return openStore(ctx, address, sqlite.OpenExisting)
+}
+
+func openStore(ctx context.Context, address string, embedded func(context.Context, string) (*sqlite.Store, error)) (hub.Store, error) {
 	if err := ValidateStore(address); err != nil {
 		return nil, err
 	}
@@ -50,7 +59,7 @@ func OpenStore(ctx context.Context, address string) (hub.Store, error) {
 		}
 		return store, nil
 	}
-	store, err := sqlite.Open(ctx, strings.TrimPrefix(address, "sqlite:"))
+	store, err := embedded(ctx, strings.TrimPrefix(address, "sqlite:"))
 	if err != nil {
 		return nil, err
 	}

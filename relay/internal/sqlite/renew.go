@@ -11,7 +11,7 @@ import (
 // subscriber may have read further than the copy goes, and under the old id its cursor would come to name another
 // event. It fails if a relay has the file open. Damaged events stay damaged.
 func Renew(ctx context.Context, path string) (log string, err error) {
-	s, err := Open(ctx, path)
+	s, err := OpenExisting(ctx, path)
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -49,9 +50,16 @@ CREATE TABLE signed (
 ) STRICT;
 ALTER TABLE events ADD COLUMN json INTEGER NOT NULL DEFAULT 0; -- 1: the payload was seen to be JSON`
 
-// migrate creates the tables of a new file, updates those of an older touchstone-relay, and refuses the file
-// of a newer one.
-func migrate(ctx context.Context, db *sql.DB) error {
+// The reasons why a file without a log is not opened.
+var (
+	errNoLog = errors.New("the file has no log in it; that of a running relay may still be in relay.db-wal: copy it with " +
+		"sqlite3 relay.db '.backup copy.db'")
+	errForeign = errors.New("the file has tables, but is not marked as the log of a relay; choose another file, or restore a copy of the log")
+)
+
+// migrate creates the tables of a new file, unless it may not, updates those of an older touchstone-relay, and
+// refuses the file of a newer one or of another program.
+func migrate(ctx context.Context, db *sql.DB, create bool) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -63,6 +71,16 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	}
 	if version == schemaVersion {
 		return nil
+	}
+	var tables int
+	if err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		return err
+	}
+	switch {
+	case version == 0 && tables > 0:
+		return errForeign
+	case version == 0 && !create:
+		return errNoLog
 	}
 	if version > schemaVersion {
 		return fmt.Errorf("the file has schema version %d, but this relay supports %d; run the relay that wrote it, or choose another file",

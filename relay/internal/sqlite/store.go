@@ -43,7 +43,12 @@ type Store struct {
 
 // Open opens the log at path, and creates it if there is none; the folder has to exist. It fails if another
 // process has the file open as its log.
-func Open(ctx context.Context, path string) (*Store, error) {
+func Open(ctx context.Context, path string) (*Store, error) { return openAt(ctx, path, true) }
+
+// OpenExisting is Open for a file that has to hold a log already.
+func OpenExisting(ctx context.Context, path string) (*Store, error) { return openAt(ctx, path, false) }
+
+func openAt(ctx context.Context, path string, create bool) (*Store, error) {
 	path, err := Resolve(path)
 	if err != nil {
 		return nil, err
@@ -54,7 +59,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	opened := time.Now()
 	s := &Store{lock: held, doubts: make(chan struct{}, 1), now: func() (time.Time, time.Duration) { return time.Now(), time.Since(opened) }}
-	if err := s.open(ctx, path); err != nil {
+	if err := s.open(ctx, path, create); err != nil {
 		if code := new(sqlite.Error); errors.As(err, &code) && code.Code() == sqlite3.SQLITE_NOTADB {
 			err = fmt.Errorf("not the log of a relay: %w; choose another file, or restore a copy of the log", err)
 		}
@@ -63,13 +68,13 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, path string) error {
+func (s *Store) open(ctx context.Context, path string, create bool) error {
 	var err error
 	if s.writer, err = sql.Open("sqlite", dsn(path, "immediate")); err != nil {
 		return err
 	}
 	s.writer.SetMaxOpenConns(1)
-	if err := migrate(ctx, s.writer); err != nil {
+	if err := migrate(ctx, s.writer, create); err != nil {
 		return err
 	}
 	if s.head, err = s.writer.PrepareContext(ctx, selectBounds); err != nil {

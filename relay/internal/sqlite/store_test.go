@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,6 +59,14 @@ func TestOpenRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "schema version 99"},
+		"another program's tables": {func(t *testing.T, path string) {
+			db, err := sql.Open("sqlite", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = db.Exec("CREATE TABLE places (url TEXT)")
+			must(t, errors.Join(err, db.Close()))
+		}, "choose another file"},
 		"another kind of file": {func(t *testing.T, path string) {
 			must(t, os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600))
 		}, "not a database"},
