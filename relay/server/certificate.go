@@ -1,12 +1,15 @@
 package server
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
 	"sync"
 	"time"
+
+	"github.com/rs/zerolog"
 )
 
 // Certificate is a TLS certificate in two files. They are read again when they change, so that renewing the
@@ -17,7 +20,16 @@ type Certificate struct {
 	mu      sync.Mutex
 	current *tls.Certificate
 	version [2]time.Time // the modification times of the files that were read last
+	failing time.Time    // since when the files cannot be used; zero if they can
+	said    time.Time    // when the log said so last; zero if it did not
 }
+
+const (
+	// renewalGrace is how long the files may be unusable: they are not written at the same moment.
+	renewalGrace = time.Minute
+	// renewalReminder is the time between two log lines about files that stay unusable.
+	renewalReminder = 24 * time.Hour
+)
 
 // LoadCertificate reads a certificate with its chain, and its key, both in PEM.
 func LoadCertificate(certFile, keyFile string) (*Certificate, error) {
@@ -35,11 +47,30 @@ func (c *Certificate) Config() *tls.Config {
 
 // get checks the files' times for each new connection. If the files cannot be read, or do not match because
 // only one of them is written yet, it returns the certificate that it has.
-func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (c *Certificate) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_ = c.refresh()
+	c.report(hello.Context(), c.refresh())
 	return c.current, nil
+}
+
+// report logs that the files stay unusable: otherwise only the clients would notice, once the certificate in use
+// has expired.
+func (c *Certificate) report(ctx context.Context, err error) {
+	now, log := time.Now(), zerolog.Ctx(ctx)
+	switch {
+	case err == nil:
+		if !c.said.IsZero() {
+			log.Info().Msg("the renewed TLS certificate is in use")
+		}
+		c.failing, c.said = time.Time{}, time.Time{}
+	case c.failing.IsZero():
+		c.failing = now
+	case now.Sub(c.failing) >= renewalGrace && now.Sub(c.said) >= renewalReminder:
+		c.said = now
+		log.Error().Err(err).Time("expires", c.current.Leaf.NotAfter).Msg("cannot use the renewed TLS certificate, so connections get the " +
+			"earlier one until it expires; both files have to be readable for the relay, and belong together")
+	}
 }
 
 func (c *Certificate) refresh() error {
