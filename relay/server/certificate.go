@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -89,4 +90,48 @@ func (c *Certificate) refresh() error {
 	}
 	c.current, c.version = &pair, version
 	return nil
+}
+
+// lateRenewal is how long before its end a certificate should have been renewed, unless a sixth of its life is
+// shorter. Certificates that are obtained automatically are renewed when a third of their life is left.
+const lateRenewal = 14 * 24 * time.Hour
+
+// renewals watches that a certificate is renewed before it expires. Whoever obtains it may fail without a word, as
+// autocert does.
+type renewals struct {
+	mu   sync.Mutex
+	said time.Time // when the log said so last
+}
+
+// watched returns a TLS configuration, if there is one, with the same certificate, which is watched.
+func watched(config *tls.Config) *tls.Config {
+	if config == nil || config.GetCertificate == nil {
+		return config
+	}
+	get, watch := config.GetCertificate, new(renewals)
+	config = config.Clone()
+	config.GetCertificate = func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		certificate, err := get(hello)
+		if err == nil && certificate != nil && certificate.Leaf != nil {
+			watch.look(hello.Context(), certificate.Leaf)
+		}
+		return certificate, err
+	}
+	return config
+}
+
+// look logs once a day that a certificate is about to expire.
+func (r *renewals) look(ctx context.Context, leaf *x509.Certificate) {
+	now := time.Now()
+	if leaf.NotAfter.Sub(now) > min(lateRenewal, leaf.NotAfter.Sub(leaf.NotBefore)/6) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now.Sub(r.said) < renewalReminder {
+		return
+	}
+	r.said = now
+	zerolog.Ctx(ctx).Error().Time("expires", leaf.NotAfter).Msg("the TLS certificate is about to expire and was not renewed, and then no " +
+		"webhook and no agent gets through; if this relay obtains it, the authority has to reach port 443 of the domain")
 }

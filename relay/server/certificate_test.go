@@ -71,3 +71,24 @@ func TestARenewalThatFailsIsLogged(t *testing.T) {
 		connect(time.Second, 3)
 	})
 }
+
+// The log of a relay says that its certificate is about to expire, however it got it.
+func TestTheCertificateInUseIsWatched(t *testing.T) {
+	t.Parallel()
+	certFile, keyFile, roots := certify(t, t.TempDir(), 1) // for an hour
+	certificate, err := server.LoadCertificate(certFile, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, address := startJournal(t, server.Config{TLS: certificate.Config()})
+	for range 2 {
+		conn, err := tls.Dial("tcp", address, &tls.Config{RootCAs: roots})
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.Close()
+	}
+	if lines := log.lines("about to expire"); len(lines) != 1 || !strings.Contains(lines[0], `"level":"error"`) {
+		t.Errorf("two connections made these lines: %q", lines)
+	}
+}

@@ -173,7 +173,7 @@ func (s *Server) Run(ctx context.Context) error {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeadBytes,
 		ConnContext:       remember,
-		TLSConfig:         weighed(s.config.TLS),
+		TLSConfig:         weighed(watched(s.config.TLS)),
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: streamsOfConnection, MaxReceiveBufferPerConnection: unreadBytes, MaxReceiveBufferPerStream: unreadBytes,
 		},
