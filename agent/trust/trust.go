@@ -27,7 +27,7 @@ import (
 )
 
 // Files in the state directory: the private key, as 64 hexadecimal digits of its seed, the known reviewers,
-// and an empty file that is locked while they are changed.
+// and an empty file that is locked while either is changed.
 const (
 	// KeyFile is the name of the file with the private key.
 	KeyFile  = "reviewer.key"
@@ -35,7 +35,7 @@ const (
 	lockFile = "reviewers.lock"
 )
 
-// patience is how long another process may keep the book locked, which takes it milliseconds.
+// patience is how long another process may keep the state directory locked, which takes it milliseconds.
 const patience = 10 * time.Second
 
 // Book is one machine's knowledge of reviewers. Several goroutines may call its methods at once. A nil Book
@@ -84,29 +84,56 @@ func Open(dir string) (*Book, error) {
 // Key returns this machine's key, which is created at the first call.
 func Key(dir string) (ed25519.PrivateKey, error) {
 	path := filepath.Join(dir, KeyFile)
-	text, err := os.ReadFile(path)
-	if err == nil {
-		seed, err := hex.DecodeString(strings.TrimSpace(string(text)))
-		if err != nil || len(seed) != ed25519.SeedSize {
-			return nil, fmt.Errorf("%s contains no key; restore it, or delete it to have a new one created, which you then have to list on the "+
-				"authors' machines", path)
-		}
-		return ed25519.NewKeyFromSeed(seed), nil
-	}
+	key, err := readKey(path)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read this machine's key: %w", err)
+		return key, err
 	}
-	_, key, err := ed25519.GenerateKey(nil)
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
+	failed := func(err error) error { return fmt.Errorf("create this machine's key: %w", err) }
+	unlock, err := lock(dir)
+	if err != nil {
+		return nil, failed(err)
 	}
-	if err == nil {
+	defer unlock()
+	// Another process may have created it meanwhile, such as the agent of the other role. If each kept its own, the
+	// records of one of them would never be trusted.
+	if key, err = readKey(path); !errors.Is(err, fs.ErrNotExist) {
+		return key, err
+	}
+	if _, key, err = ed25519.GenerateKey(nil); err == nil {
 		err = atomicfile.Write(path, []byte(hex.EncodeToString(key.Seed())+"\n"))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("create this machine's key: %w", err)
+		return nil, failed(err)
 	}
 	return key, nil
+}
+
+// readKey reads a key from its file.
+func readKey(path string) (ed25519.PrivateKey, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read this machine's key: %w", err)
+	}
+	seed, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(seed) != ed25519.SeedSize {
+		return nil, fmt.Errorf("%s contains no key; restore it, or delete it to have a new one created, which you then have to list on the "+
+			"authors' machines", path)
+	}
+	return ed25519.NewKeyFromSeed(seed), nil
+}
+
+// lock keeps other processes from storing anything in a state directory until unlock is called.
+func lock(dir string) (unlock func(), err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	lock := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, patience/500); err != nil {
+		return nil, fmt.Errorf("wait for %s: %w", lock.Path(), err)
+	}
+	return func() { _ = lock.Unlock() }, nil // the file's end releases it too
 }
 
 // Public returns the public half of a key in the format of the configuration.
@@ -203,17 +230,9 @@ func (b *Book) note(login string, change func(*Reviewer) error) error {
 // refresh takes over what other processes have stored, such as the agent of the other role, and keeps them
 // from storing anything until unlock is called. Without a file, what is known stays.
 func (b *Book) refresh() (unlock func(), err error) {
-	dir := filepath.Dir(b.path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if unlock, err = lock(filepath.Dir(b.path)); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	lock := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))
-	if _, err := lock.TryLockContext(ctx, patience/500); err != nil {
-		return nil, fmt.Errorf("wait for %s: %w", lock.Path(), err)
-	}
-	unlock = func() { _ = lock.Unlock() } // the file's end releases it too
 	data, err := os.ReadFile(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return unlock, nil

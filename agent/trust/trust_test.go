@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,7 +32,13 @@ func machine(t *testing.T) (*trust.Book, forge.PullRequest) {
 
 func newKey(t *testing.T) ed25519.PrivateKey {
 	t.Helper()
-	key, err := trust.Key(t.TempDir())
+	return keyOf(t, t.TempDir())
+}
+
+// keyOf is the key in a state directory.
+func keyOf(t *testing.T, dir string) ed25519.PrivateKey {
+	t.Helper()
+	key, err := trust.Key(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,5 +207,28 @@ func TestAKeyIsItsMachinesAlone(t *testing.T) {
 	}
 	if _, err := trust.Key(dir); err == nil || !strings.Contains(err.Error(), "contains no key") {
 		t.Errorf("with a damaged file: %v", err)
+	}
+}
+
+// TestProcessesShareAKey checks that processes that need the key for the first time at once get the same one: the
+// records that are signed with any other would never be trusted.
+func TestProcessesShareAKey(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "state")
+	keys := make([]ed25519.PrivateKey, 8)
+	var all sync.WaitGroup
+	for i := range keys {
+		all.Go(func() {
+			var err error
+			if keys[i], err = trust.Key(dir); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, key := range append(keys, keyOf(t, dir)) {
+		if !key.Equal(keys[0]) {
+			t.Error("two processes have different keys")
+		}
 	}
 }
