@@ -19,6 +19,10 @@ import (
 // maxText bounds, in bytes, how much of a file the agent gets at once, and how much it may write.
 const maxText = 4 << 20
 
+// maxFile bounds, in bytes, how far into a file the agent may read. Lines that are skipped are read too, and meanwhile
+// nothing else happens in the session: not even its time can end it.
+const maxFile = 256 << 20
+
 // read answers fs/read_text_file. It only reads in the session's directories.
 func (c *conversation) read(request acp.ReadTextFileRequest) (acp.ReadTextFileResponse, error) {
 	dir, relative, err := c.readable(request.Path)
@@ -126,15 +130,21 @@ func direct(in *os.Root, name string, opened, git fs.FileInfo) error {
 func lines(from io.Reader, first, limit int) (string, error) {
 	reader := bufio.NewReader(from)
 	var text strings.Builder
+	skipped := 0
 	for n := 1; limit != 0; n++ {
 		// A skipped line may have any length.
 		for more := true; more; {
 			piece, err := reader.ReadSlice('\n')
 			if n >= first {
 				text.Write(piece)
+			} else {
+				skipped += len(piece)
 			}
-			if text.Len() > maxText {
+			switch {
+			case text.Len() > maxText:
 				return "", fmt.Errorf("that is more than %d MiB of text; ask for fewer lines", maxText>>20)
+			case skipped > maxFile:
+				return "", fmt.Errorf("these lines are not in the first %d MiB of the file, and no others may be read", maxFile>>20)
 			}
 			if errors.Is(err, io.EOF) {
 				return text.String(), nil

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -42,4 +43,25 @@ func TestALinkPutInTheWayIsNotFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	file.Close()
+}
+
+// zeros counts what is read of it, and ends after a gigabyte.
+type zeros struct{ read int }
+
+func (z *zeros) Read(p []byte) (int, error) {
+	if z.read >= 1<<30 {
+		return 0, io.EOF
+	}
+	z.read += len(p)
+	return len(p), nil
+}
+
+// TestAFileIsNotReadToItsEnd: a test of the change can make a file of many terabytes that takes no room. While its
+// first line is skipped, nothing could stop the session, not even the end of its time.
+func TestAFileIsNotReadToItsEnd(t *testing.T) {
+	t.Parallel()
+	var from zeros
+	if _, err := lines(&from, 2, 1); err == nil || from.read > 2*maxFile {
+		t.Errorf("%d bytes were read, %v", from.read, err)
+	}
 }
