@@ -64,6 +64,7 @@ func cases() []testCase {
 		{"context full in mid-session", thorough, testContextFull},
 		{"unreachable provider", thorough, testUnreachable},
 		{"retry after", thorough, testRetryAfter},
+		{"retry after in mid-session", thorough, testRetryMidway},
 		{"out of time", thorough, testOutOfTime},
 		{"out of budget", thorough, testBudget},
 		{"out of turns", thorough, testMaxTurns},
@@ -357,6 +358,15 @@ func testRetryAfter(t *testing.T, s subject) {
 	b := newBench(t, s, nil, enginetest.Turn{Fault: enginetest.TooMany, RetryAfter: 2 * time.Second})
 	if failure := b.fails(t, t.Context(), b.reviewer(), engine.RateLimited); failure.RetryAfter < 2*time.Second {
 		t.Errorf("retry after %s; want the 2s of the provider at least", failure.RetryAfter)
+	}
+}
+
+// testRetryMidway: the session waits for as long as the provider asks, and keeps what it has read.
+func testRetryMidway(t *testing.T, s subject) {
+	b := newBench(t, s, nil, s.read("a.go"), enginetest.Turn{Fault: enginetest.TooMany, RetryAfter: 11 * time.Second},
+		enginetest.Turn{Text: []string{"the answer"}})
+	if result := b.run(t, b.reviewer()); result.Text != "the answer" || result.Retries != 1 {
+		t.Errorf("text = %q after %d retries", result.Text, result.Retries)
 	}
 }
 

@@ -73,8 +73,14 @@ const (
 	// maxRefusals is how many refusals in a row one turn accepts. After that, the caller of the session
 	// should wait instead.
 	maxRefusals = 4
-	// maxWait is the longest time that a provider may ask a CLI to wait.
+	// maxWait is the longest time that a provider may ask a CLI to wait before it has answered in the session. Nothing
+	// is lost yet, and the caller can ask another model.
 	maxWait = 10 * time.Second
+	// maxWaitBegun is maxWait once the provider has answered. To end the session would cost more than the wait: all that
+	// it has read is paid for, and the next session of an account with a low limit would meet the same limit again. A
+	// limit is mostly for a minute, and claude fails if it is asked to wait much longer (seen in 2.1.329: not for 60
+	// seconds, but for 75).
+	maxWaitBegun = time.Minute
 	// maxRefusal bounds, in bytes, how much of a refusal is passed on. refusalTime bounds how long it is
 	// waited for: the status says most of it.
 	maxRefusal  = 64 << 10
@@ -91,6 +97,10 @@ const (
 // thinks: until a ping over HTTP/2 goes unanswered, and the CLI can ask again. Together they are less than the
 // time after which a silent session is stopped. They are changed only by tests.
 var pingAfter, pingTimeout = 30 * time.Second, 15 * time.Second
+
+// aliveEvery is the time between two signs of life of a CLI that waits because the provider asks it to. It is changed
+// only by tests.
+var aliveEvery = 10 * time.Second
 
 // Open starts a gateway for the session of an account.
 func Open(provider Provider, account *usage.Account) (*Gateway, error) {
@@ -232,7 +242,7 @@ func (g *Gateway) Redact(text string) string {
 func (g *Gateway) Begin(giveUp context.CancelFunc) *Turn {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.turn = &Turn{giveUp: giveUp}
+	g.turn = &Turn{giveUp: giveUp, begun: g.answers}
 	return g.turn
 }
 
@@ -310,6 +320,21 @@ func (g *Gateway) signal() {
 	}
 }
 
+// awake keeps a session from looking idle while its CLI waits for some time.
+func (g *Gateway) awake(until time.Time) {
+	select {
+	case <-g.served:
+		return
+	default:
+	}
+	if time.Now().Before(until) {
+		time.AfterFunc(aliveEvery, func() {
+			g.signal()
+			g.awake(until)
+		})
+	}
+}
+
 // answered inspects the provider's answer on its way to the CLI.
 func (g *Gateway) answered(response *http.Response) error {
 	g.signal()
@@ -334,7 +359,10 @@ func (g *Gateway) answered(response *http.Response) error {
 	said, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // as much as arrives
 	late.Stop()
 	said = bytes.ReplaceAll(said, []byte(g.provider.Key), []byte(g.Token))
-	turn.refuse(refusalOf(response, said))
+	refusal := refusalOf(response, said)
+	if goesOn := turn.refuse(refusal); goesOn {
+		g.awake(time.Now().Add(min(refusal.RetryAfter, maxWaitBegun)))
+	}
 	_ = response.Body.Close() // it was only read from
 	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(said)), int64(len(said))
 	response.Header.Set("Content-Length", strconv.Itoa(len(said)))

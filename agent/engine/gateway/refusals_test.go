@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/usage"
+	"touchstone/worktree/await"
 )
 
 func TestARefusalHasAClassAndAWait(t *testing.T) {
@@ -179,6 +181,42 @@ func TestAnswerEndsARowOfRefusals(t *testing.T) {
 	}
 	if refusal, refused := turn.Refused(); refused {
 		t.Errorf("refused with %+v after an answer", refusal)
+	}
+}
+
+// TestASessionWaitsForAMinute once it has had an answer: what it has read would be lost. The CLI does the waiting, and
+// is known to be alive meanwhile. If the provider wants more than that, the turn is given up.
+func TestASessionWaitsForAMinute(t *testing.T) {
+	t.Parallel()
+	var seconds atomic.Int32
+	g := open(t, func(w http.ResponseWriter, _ *http.Request) {
+		if wait := seconds.Load(); wait > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(int(wait)))
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	})
+	g.Begin(func() { t.Error("given up") })
+	ask(t, g, "X-Api-Key", g.Token)
+
+	ctx, giveUp := context.WithCancel(t.Context())
+	turn := g.Begin(giveUp)
+	seconds.Store(60)
+	ask(t, g, "X-Api-Key", g.Token)
+	if ctx.Err() != nil {
+		t.Fatal("given up after a minute's wait")
+	}
+	late := time.After(await.Patience)
+	for alive := range 5 {
+		select {
+		case <-g.Alive:
+		case <-late:
+			t.Fatalf("%d signs of life", alive)
+		}
+	}
+	seconds.Store(61)
+	ask(t, g, "X-Api-Key", g.Token)
+	if refusal, _ := turn.Refused(); ctx.Err() == nil || refusal.RetryAfter != 61*time.Second {
+		t.Errorf("not given up after %+v", refusal)
 	}
 }
 

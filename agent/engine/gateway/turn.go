@@ -25,8 +25,9 @@ type Turn struct {
 	gaveUp   bool
 	retries  int
 	over     *engine.Error
-	// whole says that an answer was complete.
-	whole bool
+	// begun says that an answer has begun in the session, in this turn or earlier. whole says that one was complete in
+	// this turn.
+	begun, whole bool
 }
 
 // locked calls do if there is a turn. Without a gateway there is none, and nothing is known.
@@ -100,7 +101,7 @@ func (t *Turn) accept(whole bool) {
 		if whole || !t.last.late {
 			t.refusals = 0
 		}
-		t.whole = t.whole || whole
+		t.begun, t.whole = true, t.whole || whole
 	})
 }
 
@@ -110,7 +111,8 @@ func (t *Turn) answered() (answered bool) {
 	return answered
 }
 
-func (t *Turn) refuse(r Refusal) {
+// refuse records a refusal. It reports whether the turn goes on, since the CLI may ask again.
+func (t *Turn) refuse(r Refusal) (goesOn bool) {
 	// If waiting does not help, the CLI should report the refusal at once and not retry.
 	limit := 2
 	if r.passing() {
@@ -119,11 +121,17 @@ func (t *Turn) refuse(r Refusal) {
 	t.locked(func() {
 		t.refusals++
 		t.last = r
-		if (t.refusals >= limit || r.passing() && r.RetryAfter > maxWait) && !t.gaveUp {
+		longest := maxWait
+		if t.begun {
+			longest = maxWaitBegun
+		}
+		if (t.refusals >= limit || r.passing() && r.RetryAfter > longest) && !t.gaveUp {
 			t.gaveUp = true
 			t.giveUp()
 		}
+		goesOn = !t.gaveUp
 	})
+	return goesOn
 }
 
 // Refusal is a request that the provider or the gateway did not answer. A Status of zero means that the
