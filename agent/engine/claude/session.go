@@ -57,7 +57,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	}
 	run := c.Run(ctx, process.Command{
 		Env: append(append(settings(c.Program, c.Home, address), commandTimeouts(c.Request.ToolTimeout)...), secret...), Inherit: inherit,
-		Stdin: prompt, Line: t.line, Silence: t.Silence,
+		Stdin: prompt, Line: t.line, Silence: t.Silence, Over: func() bool { return t.over },
 	}, args)
 	if t.answered {
 		c.id = t.id

@@ -27,9 +27,9 @@ type turn struct {
 	retrying bool
 	// stop is why the last message ended.
 	stop string
-	// answered says that the model has answered in this turn.
-	answered bool
-	retries  int
+	// answered says that the model has answered in this turn. over says that nothing of the model has followed the result.
+	answered, over bool
+	retries        int
 
 	// account records the usage of the answers; nil if a gateway records it.
 	account *usage.Account
@@ -49,13 +49,13 @@ func (t *turn) line(line []byte) error {
 	t.id = cmp.Or(e.SessionID, t.id)
 	switch e.Type {
 	case "assistant":
-		t.retrying = false
+		t.retrying, t.over = false, false
 		return t.assistant(e)
 	case "stream_event":
-		t.retrying = false
+		t.retrying, t.over = false, false
 		return t.stream(e)
 	case "result":
-		t.result = &e.outcome
+		t.result, t.over = &e.outcome, true
 	case "system":
 		return t.system(e)
 	case "user":

@@ -35,6 +35,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	run := c.Run(ctx, process.Command{
 		Env:   []string{"CODEX_HOME=" + c.Home.Path(configDir), keyVariable + "=" + key},
 		Stdin: prompt, Line: t.line, Silence: t.Silence, Working: t.working,
+		Over: func() bool { return t.completed || t.failed },
 	}, append(args, "-"))
 	if t.answered {
 		c.id = t.id

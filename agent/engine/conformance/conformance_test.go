@@ -55,6 +55,7 @@ func cases() []testCase {
 		{"crash", thorough, testCrash},
 		{"unknown flag", thorough, testUnknownFlag},
 		{"deaf to signals", thorough, testDeaf},
+		{"no end after the answer", thorough, testNoEnd},
 		{"hang in a tool", thorough, testHungTool},
 		{"quiet in a tool", thorough, testQuietTool},
 		{"quiet in a tool, without a gateway", thorough, testQuietDirect},

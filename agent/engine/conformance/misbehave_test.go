@@ -141,6 +141,25 @@ while :; do sleep 60 || :; done`)
 	b.cancelled(t, b.reviewer(), deaf[0], func() bool { return len(b.provider.Calls()) > 0 })
 }
 
+// testNoEnd has the CLI answer and not end, as versions of each of them have done. Its answer counts, and so does the
+// next turn's.
+func testNoEnd(t *testing.T, s subject) {
+	b := newBench(t, s, wrapper(t, `"$@"
+while :; do sleep 60 || :; done`), enginetest.Turn{Text: []string{"Hello."}}, enginetest.Turn{Text: []string{"Again."}})
+	session, err := b.engine.Open(t.Context(), b.author())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Hello.", "Again."} {
+		if result, err := session.Ask(t.Context(), "Go on."); err != nil || result.Text != want {
+			t.Errorf("text = %q, %v; want %s", result.Text, err, want)
+		}
+	}
+	if err := session.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // cancelled cancels a session once a program runs in it, of which nothing may be left.
 func (b *bench) cancelled(t *testing.T, req engine.Request, program string, runs func() bool) {
 	t.Helper()

@@ -57,6 +57,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 		Dir: c.Home.Path(workDir), Env: c.environment(), Stdin: prompt, Line: t.line, Silence: t.Silence,
 		// The CLI prints nothing about a command before that has ended.
 		Working: func() bool { return true },
+		Over:    t.over,
 	}, args)
 	if err := hidden.putBack(); err != nil {
 		// The checkout is not restored, so nothing may be made from it.
@@ -75,7 +76,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 		return result, c.Failure(run, t.failure.class(), t.Detail(t.failure.Data.Message))
 	case t.reason == "":
 		return result, kind.Crash(run.Exit, t.Detail(run.Stderr), t.id != "")
-	case t.reason != "stop":
+	case t.reason != stopped:
 		return result, c.Failure(run, engine.BadOutput, "the last step ended with "+t.Detail(t.reason))
 	case strings.TrimSpace(result.Text) == "":
 		return result, engine.Errorf(engine.BadOutput, "opencode ended the session without an answer")

@@ -69,14 +69,19 @@ func (p *problem) class() engine.Class {
 	return engine.BadOutput
 }
 
+// stopped is the reason of a step with which the model ends the turn.
+const stopped = "stop"
+
 // turn collects what the CLI prints in one turn. No line marks its end: the turn is complete if the last
 // step's reason says so and nothing failed.
 type turn struct {
 	*session.Transcript
 
-	id      string
-	steps   int
-	reason  string
+	id     string
+	steps  int
+	reason string
+	// called says that the last step has called a tool.
+	called  bool
 	usage   verdict.Usage
 	cost    float64
 	failure *problem
@@ -94,7 +99,7 @@ func (t *turn) line(line []byte) error {
 	t.id = cmp.Or(e.SessionID, t.id)
 	switch e.Type {
 	case "step_start":
-		t.reason = ""
+		t.reason, t.called = "", false
 	case "text":
 		if !e.Part.Synthetic {
 			return t.Prose(e.Part.Text, false)
@@ -112,6 +117,10 @@ func (t *turn) line(line []byte) error {
 	return nil
 }
 
+// over reports whether the model has ended the turn. Some services give the same reason for a step whose tools the CLI
+// answers with another step.
+func (t *turn) over() bool { return t.reason == stopped && !t.called }
+
 func (t *turn) tool(name string, input json.RawMessage) {
 	var on struct {
 		FilePath string `json:"filePath"`
@@ -121,6 +130,7 @@ func (t *turn) tool(name string, input json.RawMessage) {
 	}
 	// A tool with other arguments is reported with all of them.
 	_ = json.Unmarshal(input, &on)
+	t.called = true
 	t.Tool(name, cmp.Or(on.FilePath, on.Command, on.Pattern, on.Path), string(input))
 	t.Returned() // the CLI reports a call after it has ended
 }

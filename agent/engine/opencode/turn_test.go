@@ -63,6 +63,20 @@ func TestATurnsStreamSaysHowItEnded(t *testing.T) {
 	}
 }
 
+// TestATurnIsOverWithItsLastStep, which calls no tool: if it does, another step follows whatever its reason.
+func TestATurnIsOverWithItsLastStep(t *testing.T) {
+	t.Parallel()
+	const uses = `{"type":"tool_use","part":{"tool":"read","state":{"input":{}}}}` + "\n"
+	for output, over := range map[string]bool{
+		begins + says: false, begins + says + ends: true, begins + uses + calls: false, begins + uses + ends: false,
+		begins + uses + ends + begins: false, begins + uses + ends + begins + says + ends: true,
+	} {
+		if heard, err := replay(t, output); err != nil || heard.over() != over {
+			t.Errorf("over: %t, %v after\n%s", heard.over(), err, output)
+		}
+	}
+}
+
 func TestUsageOfAllSteps(t *testing.T) {
 	t.Parallel()
 	heard, err := replay(t, begins+calls+begins+ends)

@@ -66,10 +66,13 @@ type Command struct {
 	// for ToolTimeout. The end of that program must show by a byte or by Alive.
 	Working     func() bool
 	ToolTimeout time.Duration
+	// Over, if set, reports whether the child has said all that it has to say. A child that does not end soon after that
+	// is stopped as one that has ended by itself.
+	Over func() bool
 	// Line is called for each line of output, without its newline. The slice is only valid during the call.
 	// An error stops the child and is returned by Run.
 	Line func(line []byte) error
-	// Silence, if set, is called after each HeartbeatInterval without a byte. Line and Silence are never
+	// Silence, if set, is called after each HeartbeatInterval without a byte. Line, Over and Silence are never
 	// called concurrently.
 	Silence func(since time.Duration)
 }
@@ -85,10 +88,16 @@ type Report struct {
 	Stderr string
 	// LongLines counts lines left out for their length.
 	LongLines int
+	// Lingered says that the child was stopped because it did not end after it was Over.
+	Lingered bool
 }
 
+// lingering is how long a child may take to end once it is over: it may still have to store its conversation. It is
+// changed only by tests.
+var lingering = 10 * time.Second
+
 // Run starts the child and waits until it and all its descendants have ended. The error is nil if the child
-// ended by itself, whatever its exit status. Otherwise it is the error of Line, or an *engine.Error of class
+// ended by itself, whatever its exit status, or was Over. Otherwise it is the error of Line, or an *engine.Error of class
 // Missing, Invalid, Idle, Timeout or Cancelled, or of class Crash if some descendants may still exist
 // although they were killed.
 func (c Command) Run(ctx context.Context) (Report, error) {

@@ -291,6 +291,35 @@ func TestRunStopsTheChildAndSaysWhy(t *testing.T) {
 	}
 }
 
+// TestAChildThatIsOverNeedNotEnd: what it has said counts, whether it is silent after that or not.
+func TestAChildThatIsOverNeedNotEnd(t *testing.T) {
+	t.Parallel()
+	for _, act := range []string{"chatter", "stubborn"} {
+		t.Run(act, func(t *testing.T) {
+			t.Parallel()
+			var lines []string
+			cmd := actor(act, &lines)
+			cmd.Over = func() bool { return len(lines) > 0 }
+			if report, err := cmd.Run(context.Background()); err != nil || !report.Lingered || len(lines) == 0 {
+				t.Errorf("%+v, %v after %d lines", report, err, len(lines))
+			}
+		})
+	}
+}
+
+// TestAChildThatGoesOnIsNotOver: it had more to say.
+func TestAChildThatGoesOnIsNotOver(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	cmd := actor("chatter", &lines)
+	cmd.Timeout = 3 * time.Second
+	cmd.Over = func() bool { return len(lines) == 1 }
+	report, err := cmd.Run(context.Background())
+	if wantClass(t, err, engine.Timeout); report.Lingered {
+		t.Errorf("stopped after %d lines", len(lines))
+	}
+}
+
 // TestSignsOfLifeDeferTheLimitOfSilence hears of a silent child from elsewhere, so that it comes to the
 // end of its time and not of the patience with its silence.
 func TestSignsOfLifeDeferTheLimitOfSilence(t *testing.T) {

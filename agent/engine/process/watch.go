@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -36,6 +37,9 @@ func (w *watch) run(ctx context.Context) error {
 		left = w.child.tree.kill()
 	}
 	w.rest()
+	if w.report.Lingered {
+		stopped = nil
+	}
 	if stopped == nil {
 		stopped = w.broken
 	}
@@ -58,6 +62,9 @@ func (w *watch) outlived(stopped, left error) error {
 	return &engine.Error{Class: engine.Crash, Message: fmt.Sprintf("%s, but %v", how, left), Err: stopped}
 }
 
+// errLingered stops a child that is over.
+var errLingered = errors.New("it did not end")
+
 // listen reads what the child writes until it ends (nil) or must be stopped.
 func (w *watch) listen(ctx context.Context) error {
 	w.last, w.alive = w.report.Started, w.report.Started
@@ -68,6 +75,7 @@ func (w *watch) listen(ctx context.Context) error {
 	heartbeat := time.NewTicker(HeartbeatInterval)
 	defer heartbeat.Stop()
 	pieces := w.output.pieces
+	var lingered <-chan time.Time
 	for {
 		select {
 		case piece, more := <-pieces:
@@ -80,6 +88,12 @@ func (w *watch) listen(ctx context.Context) error {
 			heartbeat.Reset(HeartbeatInterval)
 			if w.take(piece); w.broken != nil {
 				return w.broken
+			}
+			switch over := w.Over != nil && w.Over(); {
+			case !over:
+				lingered = nil
+			case lingered == nil:
+				lingered = time.After(lingering)
 			}
 		case <-w.child.exited:
 			return nil
@@ -107,6 +121,9 @@ func (w *watch) listen(ctx context.Context) error {
 			default:
 			}
 			return engine.Errorf(engine.Idle, "%s printed nothing for %s%s and was stopped", w.Args[0], bound, meanwhile)
+		case <-lingered:
+			w.report.Lingered = true
+			return errLingered
 		case <-deadline.C:
 			return engine.Errorf(engine.Timeout, "%s did not finish within %s and was stopped", w.Args[0], w.Timeout)
 		case <-ctx.Done():

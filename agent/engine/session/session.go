@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/process"
 	"touchstone/agent/engine/sandbox"
@@ -76,6 +78,9 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 	cmd.Timeout, cmd.IdleTimeout = b.Left(), b.Request.IdleTimeout
 	report, err := cmd.Run(ctx)
 	b.left -= report.Duration
+	if report.Lingered {
+		zerolog.Ctx(ctx).Info().Str("engine", b.Kind.Name).Msg("the CLI answered but did not end, so it was stopped; its answer counts")
+	}
 	if err == nil && report.Exit != "exit status 0" {
 		// Not every CLI says that it could not write to its home.
 		if full := worktree.NoRoom(b.Home.Dir, scarce); full != nil {

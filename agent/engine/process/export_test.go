@@ -1,0 +1,5 @@
+package process
+
+import "time"
+
+func init() { lingering = time.Second }
