@@ -25,6 +25,7 @@ import (
 	"touchstone/agent/engine/process"
 	"touchstone/agent/engine/session"
 	"touchstone/verdict"
+	"touchstone/worktree/lazyregexp"
 )
 
 // Engine is an agent that speaks the protocol. The zero value runs "gemini --acp" from PATH.
@@ -173,11 +174,24 @@ func (e *Engine) open(ctx context.Context, req engine.Request) (*conversation, e
 	if err != nil {
 		return nil, err
 	}
-	c := &conversation{Gated: gated, agent: a}
+	c := &conversation{Gated: gated, agent: a, secrets: secrets(p)}
 	if err := c.lay(); err != nil {
 		return nil, session.Unstarted(errors.Join(err, gated.Close()))
 	}
 	return c, nil
+}
+
+// ofSecret matches the names of variables whose values are a login rather than the name of a model or an address.
+var ofSecret = lazyregexp.New(`(?i)KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL`)
+
+// secrets are the logins that the agent itself gets.
+func secrets(p session.Program) (values []string) {
+	for _, variable := range p.Variables {
+		if value := strings.TrimSpace(p.Lookup(variable)); value != "" && ofSecret.MatchString(variable) {
+			values = append(values, value)
+		}
+	}
+	return values
 }
 
 // lay prepares the home directory, which contains nothing of the checkout.

@@ -335,6 +335,18 @@ func TestAgentsThatCannotBeUsed(t *testing.T) {
 	}
 }
 
+// TestALoginThatTheAgentTellsIsNotRepeated: where the provider is not known, the agent itself has the key.
+func TestALoginThatTheAgentTellsIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	dir, _ := checkout(t)
+	e := actor(t, "closed")
+	e.Variables = append(e.Variables, "OPENAI_API_KEY")
+	_, err := enginetest.Run(t.Context(), e, request(engine.Reviewer, dir), "Hello.")
+	if err == nil || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), "Authentication required, not [redacted]") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestAProbeTellsTheVersionAndWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	version, err := actor(t, "actor").Probe(t.Context())

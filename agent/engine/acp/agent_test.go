@@ -76,7 +76,8 @@ func play(act string) {
 			say(string(asked.Params) + "\n")
 		case "session/new":
 			if act == "closed" {
-				_ = out.Encode(map[string]any{"id": asked.ID, "error": map[string]any{"code": -32000, "message": "Authentication required"}})
+				_ = out.Encode(map[string]any{"id": asked.ID, "error": map[string]any{"code": -32000,
+					"message": "Authentication required, not " + os.Getenv("OPENAI_API_KEY")}})
 				continue
 			}
 			reply(asked.ID, map[string]any{"sessionId": "s1"})

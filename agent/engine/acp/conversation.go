@@ -19,6 +19,8 @@ import (
 type conversation struct {
 	*session.Gated
 	agent agent
+	// secrets are logins that must not show up in errors or reports.
+	secrets []string
 	// dirs are the checkout and other readable directories, absolute and without symbolic links.
 	dirs   []string
 	orders string
@@ -26,6 +28,15 @@ type conversation struct {
 	id string
 	// before is what was said in earlier turns.
 	before strings.Builder
+}
+
+// Redact removes the session's logins from a text.
+func (c *conversation) Redact(text string) string {
+	text = c.Gated.Redact(text)
+	for _, secret := range c.secrets {
+		text = strings.ReplaceAll(text, secret, "[redacted]")
+	}
+	return text
 }
 
 // environment is the agent's environment in addition to that of all sessions.
