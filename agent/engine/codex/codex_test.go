@@ -1,7 +1,9 @@
 package codex_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -133,5 +135,31 @@ func TestRealProgramInTheHomeOpensNothingElse(t *testing.T) {
 	}
 	if said := string(p.Calls()[1].Body); strings.Contains(said, "S3CRET") || !strings.Contains(said, "READ-ME") {
 		t.Errorf("a command read %.2000s", said[strings.Index(said, `call_output"`):])
+	}
+}
+
+// TestRealInstructionsMayHaveAnyCharacter: they contain documents of the repository.
+func TestRealInstructionsMayHaveAnyCharacter(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProvider(t, enginetest.Turn{Text: []string{"Hello."}})
+	e := &codex.Engine{
+		Command: []string{enginetest.CLI(t, "codex")}, TempDir: t.TempDir(),
+		Environ: []string{"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + p.URL + "/v1"},
+	}
+	var words strings.Builder
+	for c := range rune(0x100) {
+		words.WriteRune(c)
+	}
+	words.WriteString("\u2028\ufeff\U0001F600 \"\"\" '''")
+	_, err := enginetest.Run(t.Context(), e, engine.Request{Role: engine.Reviewer, Dir: t.TempDir(), Instructions: words.String()}, "Hello?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked struct{ Input []struct{ Content any } }
+	if err := json.Unmarshal(p.Calls()[0].Body, &asked); err != nil {
+		t.Fatal(err)
+	}
+	if said := fmt.Sprint(asked.Input); !strings.Contains(said, words.String()) {
+		t.Errorf("the model was told %.2000q", said)
 	}
 }

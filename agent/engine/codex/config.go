@@ -173,9 +173,10 @@ func own(command []string) []string {
 	return places
 }
 
-// quote makes a TOML string. A JSON string is a valid one (https://toml.io/en/v1.0.0#string).
+// quote makes a TOML string. A JSON string is a valid one, except for the character 7F, which only JSON allows in it
+// (https://toml.io/en/v1.0.0#string).
 func quote(text string) string {
 	// Any string can be encoded.
 	data, _ := json.Marshal(text)
-	return string(data)
+	return strings.ReplaceAll(string(data), "\x7f", `\u007f`)
 }
