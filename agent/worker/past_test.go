@@ -78,6 +78,26 @@ func TestAnOrderForgivesWhatWasBeforeIt(t *testing.T) {
 	}
 }
 
+// TestAProviderDelaysAPullRequestForAnHourAtMost, even if its quota is used up for the day: another model may do.
+func TestAProviderDelaysAPullRequestForAnHourAtMost(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[time.Duration]time.Duration{40 * time.Minute: 40 * time.Minute, 24 * time.Hour: time.Hour} {
+		a := remembering(t, config.Default())
+		pr := forge.PullRequest{Ref: ref, Open: true}
+		pr.Head.SHA = "abc"
+		id, err := a.Journal.Begin(journal.Entry{Ref: pr.Ref.String(), SHA: pr.Head.SHA, Act: "fix"})
+		if err == nil {
+			err = a.Journal.End(id, journal.Outcome{Counts: true, RetryAfter: asked})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h := a.past(pr, time.Time{}); h.RetryIn > want || h.RetryIn < want-time.Minute {
+			t.Errorf("asked to wait %s, it waits %s", asked, h.RetryIn)
+		}
+	}
+}
+
 // spender is an engine whose only turn has cost something and never ends by itself.
 type spender struct {
 	loopback.Model
