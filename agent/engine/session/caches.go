@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"touchstone/worktree/erase"
 	"touchstone/worktree/layout"
 )
@@ -81,18 +83,21 @@ func FillBaseCaches(dir string, build func(caches string) error) error {
 	if info, err := os.Stat(base); err == nil && time.Since(info.ModTime()).Abs() < maxBaseAge {
 		return nil
 	}
-	if info, err := os.Stat(fresh); err == nil && time.Since(info.ModTime()).Abs() > maxBaseAge {
-		_ = erase.All(fresh) // left by a killed process; if this fails, Mkdir reports it
-	}
+	// The lock ends with its process, which may be killed as it fills the caches.
+	lock, free := flock.New(base+".lock", flock.SetPermissions(0o600)), false
 	err := os.MkdirAll(filepath.Dir(base), 0o700)
 	if err == nil {
-		err = os.Mkdir(fresh, 0o700)
+		free, err = lock.TryLock()
+	}
+	if err == nil && free {
+		defer func() { _ = lock.Close() }() // the process's end releases it too
+		err = errors.Join(erase.All(fresh), os.Mkdir(fresh, 0o700))
 	}
 	switch {
-	case errors.Is(err, fs.ErrExist):
-		return nil
 	case err != nil:
 		return fmt.Errorf("make the caches of the base: %w", err)
+	case !free:
+		return nil
 	}
 	defer erase.All(fresh) // does nothing after the rename
 	if err := build(fresh); err != nil {

@@ -63,3 +63,24 @@ func TestCachesThatCannotBeWrittenAreReplaced(t *testing.T) {
 		}
 	}
 }
+
+// TestABuildThatWasKilledIsRepeated at once, and not while another process is at it.
+func TestABuildThatWasKilledIsRepeated(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "tree")
+	if err := os.MkdirAll(filepath.Join(BaseCaches(dir)+".new", "go-build", "half"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	built := 0
+	fill := func(meanwhile func() error) error {
+		return FillBaseCaches(dir, func(caches string) error {
+			built++
+			return errors.Join(meanwhile(), os.Mkdir(filepath.Join(caches, "go-build"), 0o700))
+		})
+	}
+	err := fill(func() error { return fill(func() error { return errors.New("two at once") }) })
+	left, reading := os.ReadDir(filepath.Join(BaseCaches(dir), "go-build"))
+	if err := errors.Join(err, reading); err != nil || built != 1 || len(left) > 0 {
+		t.Errorf("built %d times, with %v of the one that was killed; %v", built, left, err)
+	}
+}
