@@ -39,6 +39,12 @@ func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Reque
 	if err != nil {
 		return nil, err
 	}
+	if provider != nil {
+		// A file from another system may have other line endings.
+		trimmed := *provider
+		trimmed.Key = strings.TrimSpace(trimmed.Key)
+		provider = &trimmed
+	}
 	g := &Gated{Base: base, Account: usage.Open(base.Request, program.prices(kind)), provider: provider}
 	if tell := base.Request.Progress; tell != nil {
 		base.Request.Progress = func(p engine.Progress) {

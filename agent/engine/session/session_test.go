@@ -232,7 +232,7 @@ func TestKeysAreRedacted(t *testing.T) {
 	for _, direct := range []bool{true, false} {
 		p := session.Program{Direct: direct, TempDir: t.TempDir()}
 		g, err := session.OpenGated(t.Context(), p, kind, engine.Request{Role: engine.Reviewer, Dir: "."},
-			&gateway.Provider{URL: "http://127.0.0.1:9", Key: "sk-secret"})
+			&gateway.Provider{URL: "http://127.0.0.1:9", Key: "sk-secret\r\n"})
 		if err != nil {
 			t.Fatal(err)
 		}
