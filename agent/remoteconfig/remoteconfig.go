@@ -43,6 +43,7 @@ type Overlay struct {
 // Take replaces the choices by a relay's settings. What cannot be used of it is left out,
 // and the log says so.
 func (o *Overlay) Take(ctx context.Context, c event.Settings) {
+	c.Values = few(c.Values)
 	if !o.replace(c) {
 		return // a relay says it again with each connection
 	}
@@ -57,6 +58,24 @@ func (o *Overlay) Take(ctx context.Context, c event.Settings) {
 			"own; correct them with touchstone-relay control, or update this agent")
 	}
 	log.Info().Interface("settings", said.Settings).Msg("the relay's settings for all agents are in force")
+}
+
+// mostSettings is how many settings are taken of a relay. This agent knows about ten; a later relay may have some more.
+const mostSettings = 100
+
+// few are the settings that are known here, and of the others no more than a person would read: each is checked whenever
+// the choices are applied, and each has a sentence in the log.
+func few(values map[string]string) map[string]string {
+	if len(values) <= mostSettings {
+		return values
+	}
+	kept := map[string]string{}
+	for _, key := range append(event.SettingKeys(), slices.Sorted(maps.Keys(values))...) {
+		if value, ok := values[key]; ok && len(kept) < mostSettings {
+			kept[key] = value
+		}
+	}
+	return kept
 }
 
 // Drop forgets the choices, which were those of a log that the relay no longer has.

@@ -122,6 +122,25 @@ func TestSettingsInForceAreLoggedOnce(t *testing.T) {
 	}
 }
 
+// A relay that is out of control can neither fill the log nor keep the agent busy; what it says of known settings is in
+// force all the same.
+func TestOnlySoManySettingsAreTaken(t *testing.T) {
+	t.Parallel()
+	settings := map[string]string{"engine.models.full": "sonnet", "engine.off": "opus"}
+	for i := range 10_000 {
+		settings[fmt.Sprint("a", i)] = "x"
+	}
+	var log bytes.Buffer
+	var o remoteconfig.Overlay
+	o.Take(zerolog.New(&log).WithContext(t.Context()), said(1, settings))
+	if e := o.Apply(config.Engine{}); e.Models.Full != "sonnet" || !reflect.DeepEqual(e.Off, []string{"opus"}) {
+		t.Errorf("in force are %+v", e)
+	}
+	if log.Len() > 64<<10 || len(o.Summary("").Problems) == 0 {
+		t.Errorf("the log has %d bytes, with %d problems", log.Len(), len(o.Summary("").Problems))
+	}
+}
+
 var errEnough = errors.New("enough")
 
 // A relay's stream is all it takes, with anything else in it; a log that is gone takes its
