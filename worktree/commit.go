@@ -107,15 +107,16 @@ func (t *Tree) stage(ctx context.Context, env []string) error {
 	if err := t.git.Run(ctx, gitcmd.Command{Env: env, Args: []string{"add", "--all", "--", "."}}); err != nil {
 		return err
 	}
-	if entries, err = t.entries(ctx, env); err != nil {
+	added, err := t.entries(ctx, env)
+	if err != nil {
 		return err
 	}
-	for path := range submodules(entries) {
+	for path := range submodules(added) {
 		if !before[path] {
 			return fmt.Errorf("%q is a git repository inside the worktree: delete its .git to commit its files", path)
 		}
 	}
-	return nil
+	return t.keepConverted(ctx, env, entries, added)
 }
 
 // entries returns the entries of the index: git's mark, mode, SHA and stage, a tab, and the path.

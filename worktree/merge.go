@@ -47,8 +47,13 @@ func (t *Tree) Merge(ctx context.Context, sha, message string, id Identity) (Mer
 			return MergeResult{UpToDate: true}, nil
 		}
 	}
-	err = t.git.Run(ctx, gitcmd.Command{Env: id.environ(), Args: []string{"merge", "--quiet", "--no-ff", "--no-edit", "--no-verify",
-		"--no-gpg-sign", "--no-autostash", "--no-stat", "--cleanup=verbatim", "-m", message, sha}})
+	merge := func() error {
+		return t.git.Run(ctx, gitcmd.Command{Env: id.environ(), Args: []string{"merge", "--quiet", "--no-ff", "--no-edit", "--no-verify",
+			"--no-gpg-sign", "--no-autostash", "--no-stat", "--cleanup=verbatim", "-m", message, sha}})
+	}
+	if err = merge(); gitcmd.Says(err, "would be overwritten by merge") {
+		err = t.withoutConverted(ctx, err, merge)
+	}
 	if err == nil {
 		commit, err := t.Head(ctx)
 		if commit == before { // git makes no commit if HEAD contains sha already
@@ -281,9 +286,14 @@ func (t *Tree) untouched(ctx context.Context, path string, s stages) (bool, erro
 	if !info.Mode().IsRegular() {
 		return true, nil // a link or a submodule: only git add can resolve it
 	}
-	sha, err := t.git.Line(ctx, "hash-object", "--", path)
-	if err != nil {
-		return false, err
+	for _, side := range s[2:] {
+		if !strings.HasPrefix(side.mode, "100") {
+			continue
+		}
+		same, err := t.asCheckedOut(ctx, map[string]blob{path: {side.mode, side.sha}})
+		if err != nil || len(same) > 0 {
+			return true, err
+		}
 	}
-	return sha == s[2].sha || sha == s[3].sha, nil
+	return false, nil
 }

@@ -221,6 +221,9 @@ func (t *Tree) keepChanges(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if is, err := t.git.Line(ctx, "rev-parse", "--verify", "HEAD^{tree}"); err != nil || is == tree {
+		return err
+	}
 	me := Identity{"touchstone", "touchstone@localhost"}
 	out, err := t.git.OutputOf(ctx, gitcmd.Command{Env: me.environ(),
 		Args: []string{"commit-tree", "-p", "HEAD", "-m", "Left over in " + t.id, tree}})
