@@ -238,16 +238,16 @@ func TestPushRefusedByRule(t *testing.T) {
 	r := newRemote(t)
 	req := r.pull()
 	hook := filepath.Join(r.bare, "hooks", "pre-receive")
-	writeTest(t, hook, "#!/bin/sh\necho 'topic is protected' >&2\nexit 1\n")
+	writeTest(t, hook, "#!/bin/sh\nprintf 'error: GH013: Rule violations.\\n\\n- Commits must have\\033[0m signatures.\\n' >&2\nexit 1\n")
 	must(t, os.Chmod(hook, 0o755))
 	tree := acquire(t, &Store{Root: t.TempDir()}, req)
 	writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), "ours\n")
 	commit(t, tree, "ours")
 	err := push(t, tree, "topic", req.Head)
-	if err == nil || !strings.Contains(err.Error(), "check the protection of the branch") {
+	const why = "(pre-receive hook declined): GH013: Rule violations. - Commits must have[0m signatures.; check the protection of the branch"
+	if err == nil || !strings.Contains(err.Error(), why) {
 		t.Errorf("error is %v", err)
 	}
-	t.Log(err)
 }
 
 func TestPushAgainAfterLostResponse(t *testing.T) {

@@ -51,7 +51,8 @@ func (t *Tree) mayReplace(ctx context.Context, expectedOld, sha string) error {
 	return err
 }
 
-// explainRejection finds in the output of git push --porcelain why the remote refused. Lost races are
+// explainRejection finds in the output of git push --porcelain why the remote refused, and adds what the remote says:
+// which rule, secret or file it is. Lost races are
 // ErrRejected; a rule of the remote is not, because merging again would not help.
 func explainRejection(out string, err error) error {
 	for line := range strings.Lines(out) {
@@ -63,6 +64,9 @@ func explainRejection(out string, err error) error {
 			if strings.Contains(reason, race) {
 				return fmt.Errorf("%w: the branch changed since it was last read: %s", ErrRejected, reason)
 			}
+		}
+		if said := gitcmd.RemoteSays(err); said != "" {
+			reason += ": " + said
 		}
 		return errors.Join(fmt.Errorf("the remote refused: %s; check the protection of the branch and the token's permission to "+
 			"push", reason), err)

@@ -121,8 +121,8 @@ var (
 	ErrNoVerify = errors.New("the repository's verify command cannot run on this machine, so nothing is pushed; install the program, or " +
 		"correct verify.command in .touchstone/config.yaml on the base branch")
 	// ErrUnpushable says that GitHub rejects the push for a reason that another merge would not remove.
-	ErrUnpushable = errors.New("the fix is ready, but GitHub rejected the push; allow this login to push to the branch, in its protection " +
-		"rules and in its token's permissions")
+	ErrUnpushable = errors.New("the fix is ready, but GitHub rejected the push; unless GitHub says why, allow this login to push to the " +
+		"branch, in its protection rules and in its token's permissions")
 	// ErrOvertaken says that the branch moved on GitHub during the fix, or that the pull request no longer
 	// needs that fix.
 	ErrOvertaken = errors.New("the pull request changed while it was being fixed")

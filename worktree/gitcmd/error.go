@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode"
 )
 
 var (
@@ -165,6 +166,34 @@ func ExitCode(err error) int {
 		return e.exit
 	}
 	return -1
+}
+
+const (
+	// fromRemote begins the lines of git's output that the remote wrote.
+	fromRemote = "remote:"
+	// maxRemote bounds how much of them is repeated, in bytes.
+	maxRemote = 600
+)
+
+// RemoteSays returns what the remote said while the git command behind err ran, in one line, at most 600 bytes.
+func RemoteSays(err error) string {
+	var e *failure
+	if !errors.As(err, &e) {
+		return ""
+	}
+	var words []string
+	for line := range strings.Lines(e.stderr) {
+		if said, ok := strings.CutPrefix(line, fromRemote); ok {
+			words = append(words, strings.Fields(strings.TrimPrefix(strings.TrimSpace(said), "error: "))...)
+		}
+	}
+	text := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.Join(words, " "))
+	return strings.ToValidUTF8(text[:min(len(text), maxRemote)], "")
 }
 
 // Says reports whether the git command behind err printed text on stderr.
