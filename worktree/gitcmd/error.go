@@ -133,8 +133,10 @@ func (e *failure) Error() string {
 // matches reports whether git printed the remedy's message.
 func (e *failure) matches(r remedy) bool { return strings.Contains(e.stderr, r.says) }
 
-// ends reports whether a line of git's output ends with the remedy's message.
-func (r remedy) ends(line string) bool { return strings.HasSuffix(strings.TrimSpace(line), r.says) }
+// ends reports whether a line of git's output, and not of the remote's, ends with the remedy's message.
+func (r remedy) ends(line string) bool {
+	return strings.HasSuffix(strings.TrimSpace(line), r.says) && !strings.HasPrefix(line, fromRemote)
+}
 
 // diskFault reports whether git said that the disk accepts no data, or failed on a disk without room.
 func (e *failure) diskFault() bool {

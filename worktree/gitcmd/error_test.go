@@ -20,6 +20,7 @@ func TestDiskFault(t *testing.T) {
 		"fatal: Unable to create '/t/index.lock': Read-only file system":                         true,
 		"fatal: unable to write new index file":                                                  true,
 		"error: unable to create file No space left on device/a: File name too long":             false,
+		"remote: fatal: unable to write loose object file: No space left on device":              false,
 		"error: invalid path 'No space left on device'":                                          false,
 		"error: open(\"a\"): Permission denied":                                                  false,
 		"":                                                                                       false,
