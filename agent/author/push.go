@@ -67,6 +67,9 @@ func (r *repair) wanted(ctx context.Context, begun forge.PullRequest) error {
 		why = "the pull request was closed"
 	case now.Base.Name != begun.Base.Name:
 		why = "its base branch is " + now.Base.Name + " now"
+	case r.out.Merged && !now.BaseReplaced.Equal(begun.BaseReplaced):
+		// Commits that were taken off the base must not come back with the merge.
+		why = now.Base.Name + " was replaced by a force push"
 	case r.author.Unwanted != nil:
 		why, err = r.author.Unwanted(ctx, r.kind, begun, now)
 	}

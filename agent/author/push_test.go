@@ -349,6 +349,10 @@ func TestFixIsNotPushedOnceItIsNotWanted(t *testing.T) {
 		"its base is changed": {func(g *loopback.GitHub) {
 			g.Call(loopback.Author, http.MethodPatch, "pulls/1", map[string]any{"base": "release"}, nil)
 		}, "", "its base branch is release now"},
+		"a commit is taken off its base": {func(g *loopback.GitHub) {
+			older := commitOf(g, g.Read(loopback.Author, forge.Ref{Repo: loopback.Repo, Number: 1}).Base.SHA).Parents[0].SHA
+			g.Call(loopback.Person, http.MethodPatch, "git/refs/heads/main", map[string]any{"sha": older, "force": true}, nil)
+		}, "", "main was replaced by a force push"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
