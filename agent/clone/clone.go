@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,13 +48,13 @@ func Open(ctx context.Context) (*Clone, error) {
 	}
 	// What this user ignores everywhere may be secret, and line ends may follow the user's settings. The git
 	// commands below read no user configuration, so both settings are passed to them.
-	if file := c.setting(ctx, "--type=path", "core.excludesFile"); file != "" {
+	if file := c.setting(ctx, "--type=path", "--get", "core.excludesFile"); file != "" {
 		c.settings = append(c.settings, "-c", "core.excludesFile="+file)
 	} else if home, err := os.UserHomeDir(); err == nil { // https://git-scm.com/docs/gitignore
 		c.settings = append(c.settings, "-c", "core.excludesFile="+
 			filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "ignore"))
 	}
-	if ends := c.setting(ctx, "core.autocrlf"); ends != "" {
+	if ends := c.setting(ctx, "--get", "core.autocrlf"); ends != "" {
 		c.settings = append(c.settings, "-c", "core.autocrlf="+ends)
 	}
 	return &c, c.disarm(ctx)
@@ -72,10 +73,10 @@ func (c *Clone) trust(ctx context.Context) {
 	}
 }
 
-// setting returns a setting of the user's own git configuration, empty if it is not set. Reading a setting
+// setting returns what git config answers from the user's own configuration, empty if nothing is set. Reading a setting
 // runs nothing.
 func (c *Clone) setting(ctx context.Context, query ...string) string {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"config", "--get"}, query...)...)
+	cmd := exec.CommandContext(ctx, "git", append([]string{"config"}, query...)...)
 	cmd.Dir = c.Top
 	out, err := cmd.Output()
 	if err != nil {
@@ -155,7 +156,18 @@ func (c *Clone) snapshot(ctx context.Context, dir string, staged bool) (string, 
 	}
 	c.env = append(c.env, "GIT_INDEX_FILE="+own)
 	if !staged {
+		before, err := c.staged(ctx)
+		if err != nil {
+			return "", err
+		}
 		if _, err := c.output(ctx, "add", "--all", "--", "."); err != nil {
+			return "", err
+		}
+		after, err := c.staged(ctx)
+		if err == nil {
+			err = c.keepFiltered(ctx, before, after)
+		}
+		if err != nil {
 			return "", err
 		}
 	}
@@ -195,7 +207,12 @@ func (c *Clone) command(ctx context.Context, args ...string) *exec.Cmd {
 }
 
 func (c *Clone) output(ctx context.Context, args ...string) ([]byte, error) {
+	return c.outputOf(ctx, nil, args...)
+}
+
+func (c *Clone) outputOf(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
 	cmd := c.command(ctx, args...)
+	cmd.Stdin = in
 	out, err := cmd.Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		first, _, _ := bytes.Cut(bytes.TrimSpace(failed.Stderr), []byte("\n"))
