@@ -104,19 +104,18 @@ func (t *Tree) stage(ctx context.Context, env []string) error {
 			return fmt.Errorf("%q is a submodule that was checked out: submodules cannot be changed here", path)
 		}
 	}
-	if err := t.git.Run(ctx, gitcmd.Command{Env: env, Args: []string{"add", "--all", "--", "."}}); err != nil {
+	if err := t.add(ctx, env, entries); err != nil {
 		return err
 	}
-	added, err := t.entries(ctx, env)
-	if err != nil {
+	if entries, err = t.entries(ctx, env); err != nil {
 		return err
 	}
-	for path := range submodules(added) {
+	for path := range submodules(entries) {
 		if !before[path] {
 			return fmt.Errorf("%q is a git repository inside the worktree: delete its .git to commit its files", path)
 		}
 	}
-	return t.keepConverted(ctx, env, entries, added)
+	return nil
 }
 
 // entries returns the entries of the index: git's mark, mode, SHA and stage, a tab, and the path.

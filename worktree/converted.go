@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,42 +23,74 @@ import (
 // blob is a regular file of an index.
 type blob struct{ mode, sha string }
 
-// blobsOf returns the regular files among the entries of an index, without those of a conflict.
-func blobsOf(entries []string) map[string]blob {
-	found := map[string]blob{}
+// converted returns the files, by path, that git takes for changed although nobody changed them.
+func (t *Tree) converted(ctx context.Context, env, entries []string) ([]string, error) {
+	out, err := t.git.OutputOf(ctx, gitcmd.Command{Env: env, Args: []string{"diff-files", "--name-only", "--diff-filter=M", "-z"}})
+	if err != nil {
+		return nil, err
+	}
+	return t.asCheckedOut(ctx, blobsOf(entries, splitNames(out)))
+}
+
+// blobsOf returns those of the paths that are regular files of the index, and not in conflict.
+func blobsOf(entries, paths []string) map[string]blob {
+	wanted, found := map[string]bool{}, map[string]blob{}
+	for _, path := range paths {
+		wanted[path] = true
+	}
 	for _, entry := range entries {
 		meta, path, _ := strings.Cut(entry, "\t")
-		if f := strings.Fields(meta[1:]); len(f) == 3 && strings.HasPrefix(f[0], "100") && f[2] == "0" {
+		if f := strings.Fields(meta[1:]); wanted[path] && len(f) == 3 && strings.HasPrefix(f[0], "100") && f[2] == "0" {
 			found[path] = blob{f[0], f[1]}
 		}
 	}
 	return found
 }
 
-// keepConverted puts the files back into the index that git add recorded although nobody changed them. before and
-// after are the entries of the index around git add.
-func (t *Tree) keepConverted(ctx context.Context, env, before, after []string) error {
-	was, suspects := blobsOf(before), map[string]blob{}
-	for path, is := range blobsOf(after) {
-		if old, ok := was[path]; ok && old.sha != is.sha {
-			suspects[path] = blob{is.mode, old.sha}
-		}
+// add runs git add on everything except for files that it would only convert. Entries are those of the index.
+func (t *Tree) add(ctx context.Context, env, entries []string) error {
+	same, err := t.converted(ctx, env, entries)
+	if err == nil {
+		err = t.addWithout(ctx, env, same)
 	}
-	paths, err := t.asCheckedOut(ctx, suspects)
-	if err != nil || len(paths) == 0 {
+	// Git also reads files as young as the index to store them, and gives up if one is not in its encoding.
+	if !gitcmd.Says(err, "encoded as") && !gitcmd.Says(err, "failed to encode") {
 		return err
 	}
-	return t.updateIndex(ctx, env, suspects, paths)
+	encoded, attrErr := t.encoded(ctx, entries)
+	if attrErr == nil {
+		encoded, attrErr = t.asCheckedOut(ctx, blobsOf(entries, encoded))
+	}
+	if attrErr != nil || len(encoded) == 0 {
+		return errors.Join(err, attrErr)
+	}
+	return t.addWithout(ctx, env, append(same, encoded...))
 }
 
-// updateIndex puts files into an index.
-func (t *Tree) updateIndex(ctx context.Context, env []string, files map[string]blob, paths []string) error {
-	var info strings.Builder
-	for _, path := range paths {
-		fmt.Fprintf(&info, "%s %s 0\t%s\x00", files[path].mode, files[path].sha, path)
+func (t *Tree) addWithout(ctx context.Context, env, paths []string) error {
+	if err := t.mark(ctx, env, "--assume-unchanged", paths); err != nil {
+		return err
 	}
-	return t.git.Run(ctx, gitcmd.Command{Env: env, Stdin: strings.NewReader(info.String()),
-		Args: []string{"update-index", "-z", "--index-info"}})
+	err := t.git.Run(ctx, gitcmd.Command{Env: env, Args: []string{"add", "--all", "--", "."}})
+	return errors.Join(err, t.mark(ctx, env, "--no-assume-unchanged", paths))
+}
+
+// encoded returns the paths of the index that are checked out in another encoding.
+func (t *Tree) encoded(ctx context.Context, entries []string) (paths []string, err error) {
+	var all strings.Builder
+	for _, entry := range entries {
+		_, path, _ := strings.Cut(entry, "\t")
+		all.WriteString(path + "\x00")
+	}
+	out, err := t.git.OutputOf(ctx, gitcmd.Command{Stdin: strings.NewReader(all.String()),
+		Args: []string{"check-attr", "-z", "--stdin", "working-tree-encoding"}})
+	fields := splitNames(out) // path, attribute, value
+	for i := 0; i+2 < len(fields); i += 3 {
+		if fields[i+2] != "unspecified" {
+			paths = append(paths, fields[i])
+		}
+	}
+	return paths, err
 }
 
 // asCheckedOut returns the paths, sorted, at which the tree has exactly what git writes when it checks the files out.
@@ -70,13 +103,14 @@ func (t *Tree) asCheckedOut(ctx context.Context, files map[string]blob) (same []
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	paths := make([]string, 0, len(files))
-	for path := range files {
-		paths = append(paths, path)
+	paths := slices.Sorted(maps.Keys(files))
+	var info strings.Builder
+	for _, path := range paths {
+		fmt.Fprintf(&info, "%s %s 0\t%s\x00", files[path].mode, files[path].sha, path)
 	}
-	slices.Sort(paths)
 	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
-	if err := t.updateIndex(ctx, env, files, paths); err != nil {
+	if err := t.git.Run(ctx, gitcmd.Command{Env: env, Stdin: strings.NewReader(info.String()),
+		Args: []string{"update-index", "-z", "--index-info"}}); err != nil {
 		return nil, err
 	}
 	written := filepath.Join(dir, "files")
@@ -85,7 +119,7 @@ func (t *Tree) asCheckedOut(ctx context.Context, files map[string]blob) (same []
 		return nil, err
 	}
 	for _, path := range paths {
-		equal, err := t.hasContentOf(path, filepath.Join(written, filepath.FromSlash(path)))
+		equal, err := t.equals(path, filepath.Join(written, filepath.FromSlash(path)))
 		if err != nil {
 			return nil, err
 		}
@@ -96,13 +130,21 @@ func (t *Tree) asCheckedOut(ctx context.Context, files map[string]blob) (same []
 	return same, nil
 }
 
-// hasContentOf reports whether a path of the tree is a regular file with the content of another file.
-func (t *Tree) hasContentOf(path, other string) (equal bool, err error) {
+// equals reports whether a path of the tree is a regular file with the content and the permissions of another file.
+func (t *Tree) equals(path, other string) (equal bool, err error) {
 	want, err := os.Open(other)
 	if err != nil {
 		return false, err
 	}
 	defer want.Close() // only read from
+	info, err := want.Stat()
+	if err != nil {
+		return false, err
+	}
+	is, err := os.Lstat(filepath.Join(t.git.Tree, filepath.FromSlash(path)))
+	if err != nil || is.Mode()&0o100 != info.Mode()&0o100 || is.Size() != info.Size() {
+		return false, ignoreNotExist(err)
+	}
 	_, err = t.readFrom(path, func(f io.Reader) error {
 		a, b := make([]byte, 64<<10), make([]byte, 64<<10)
 		for {
@@ -126,21 +168,11 @@ func unlessEnd(err error) error {
 // withoutConverted runs a merge that git refused because of local changes. Files that git only takes for changed are
 // not in the tree meanwhile: git overwrites no file, but writes one that is missing. Without such files it returns why.
 func (t *Tree) withoutConverted(ctx context.Context, why error, merge func() error) error {
-	out, err := t.git.Output(ctx, "diff-files", "--name-only", "--diff-filter=M", "-z")
-	if err != nil {
-		return errors.Join(why, err)
-	}
 	entries, err := t.entries(ctx, nil)
 	if err != nil {
 		return errors.Join(why, err)
 	}
-	all, changed := blobsOf(entries), map[string]blob{}
-	for _, path := range splitNames(out) {
-		if b, ok := all[path]; ok {
-			changed[path] = b
-		}
-	}
-	same, err := t.asCheckedOut(ctx, changed)
+	same, err := t.converted(ctx, nil, entries)
 	if err != nil || len(same) == 0 {
 		return errors.Join(why, err)
 	}
@@ -153,14 +185,17 @@ func (t *Tree) withoutConverted(ctx context.Context, why error, merge func() err
 	if entries, err = t.entries(ctx, nil); err != nil {
 		return errors.Join(merged, err)
 	}
-	all = blobsOf(entries)
-	missing := slices.DeleteFunc(same, func(path string) bool {
-		_, kept := all[path]
-		return !kept || exists(filepath.Join(t.git.Tree, filepath.FromSlash(path)))
-	})
-	if len(missing) == 0 {
+	var missing strings.Builder
+	for _, entry := range entries {
+		meta, path, _ := strings.Cut(entry, "\t")
+		if _, lacks := slices.BinarySearch(same, path); lacks && strings.HasSuffix(meta, " 0") &&
+			!exists(filepath.Join(t.git.Tree, filepath.FromSlash(path))) {
+			missing.WriteString(path + "\x00")
+		}
+	}
+	if missing.Len() == 0 {
 		return merged
 	}
-	return errors.Join(merged, t.git.Run(ctx, gitcmd.Command{Stdin: strings.NewReader(strings.Join(missing, "\x00") + "\x00"),
+	return errors.Join(merged, t.git.Run(ctx, gitcmd.Command{Stdin: strings.NewReader(missing.String()),
 		Args: []string{"checkout-index", "--quiet", "--force", "-z", "--stdin"}}))
 }

@@ -3,6 +3,7 @@ package worktree
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -17,8 +18,10 @@ func unconverted(t *testing.T, change func(r *remoteRepo)) (Request, *Store) {
 	r.write("other.txt", "one\r\n")
 	r.write("mixed.bat", "one\r\ntwo\n")
 	r.write("id.c", "/* $Id: 12 $ */\n")
+	r.write("wide.rc", "\xff\xfea\x00\n\x00")
+	r.write("narrow.rc", "caf\xe9\n") // git cannot store it in that encoding
 	r.git("add", "-A")
-	r.write(".gitattributes", "*.txt text\n*.bat text eol=crlf\n*.c ident\n")
+	r.write(".gitattributes", "*.txt text\n*.bat text eol=crlf\n*.c ident\n*.rc text working-tree-encoding=UTF-16\n")
 	r.git("add", ".gitattributes") // but not what it would convert
 	r.git("commit", "-q", "-m", "before")
 	commit := func(ref string) string {
@@ -84,8 +87,13 @@ func TestFilesThatGitWouldConvertStayAsTheyAre(t *testing.T) {
 	}
 	// Whoever edits such a file gets it as the attributes say.
 	writeTest(t, filepath.Join(tree.Dir(), "ends.txt"), "one\r\n")
+	edited := []string{"ends.txt"}
+	if runtime.GOOS != "windows" {
+		must(t, os.Chmod(filepath.Join(tree.Dir(), "other.txt"), 0o755))
+		edited = append(edited, "other.txt")
+	}
 	old(t, tree)
-	tree.changes(t, sha, snapshot(t, tree), "ends.txt")
+	tree.changes(t, sha, snapshot(t, tree), edited...)
 }
 
 // changes wants exactly these files to differ.

@@ -12,24 +12,28 @@ import (
 // user would find them. entries are those of ls-files -v --stage -z. See
 // https://git-scm.com/docs/git-update-index.
 func (t *Tree) reveal(ctx context.Context, env, entries []string) error {
-	var hidden strings.Builder
+	var hidden []string
 	for _, entry := range entries {
 		mark := entry[0]
 		if mark != 'S' && (mark < 'a' || mark > 'z') {
 			continue
 		}
 		_, path, _ := strings.Cut(entry, "\t")
-		hidden.WriteString(path + "\x00")
-	}
-	if hidden.Len() == 0 {
-		return nil
+		hidden = append(hidden, path)
 	}
 	for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} { // each flag ignores the other
-		err := t.git.Run(ctx, gitcmd.Command{Env: env, Stdin: strings.NewReader(hidden.String()),
-			Args: []string{"update-index", flag, "-z", "--stdin"}})
-		if err != nil {
+		if err := t.mark(ctx, env, flag, hidden); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// mark sets a flag of some entries of the index.
+func (t *Tree) mark(ctx context.Context, env []string, flag string, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	return t.git.Run(ctx, gitcmd.Command{Env: env, Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
+		Args: []string{"update-index", flag, "-z", "--stdin"}})
 }
