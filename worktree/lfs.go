@@ -2,12 +2,8 @@ package worktree
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -74,14 +70,11 @@ func (t *Tree) isPointer(ctx context.Context, sha string) (bool, error) {
 
 // isTheirs reports whether a file's content comes from the merged commit.
 func (t *Tree) isTheirs(ctx context.Context, path, sha string) (bool, error) {
-	merging, err := os.ReadFile(filepath.Join(t.git.Dir, "MERGE_HEAD"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
+	merging, err := t.Merging()
+	if err != nil || merging == "" {
 		return false, err
 	}
-	r, root, err := t.open(ctx, strings.TrimSpace(string(merging)))
+	r, root, err := t.open(ctx, merging)
 	if err != nil {
 		return false, err
 	}

@@ -202,6 +202,13 @@ func (t *Tree) ConflictMarkers(ctx context.Context, snapshot string) ([]string, 
 	return slices.Sorted(maps.Keys(left)), nil
 }
 
+// Merging returns the commit whose merge into HEAD the next Commit concludes, or "". What runs in the tree may have ended
+// the merge that Merge began, or begun another.
+func (t *Tree) Merging() (string, error) {
+	merging, err := os.ReadFile(filepath.Join(t.git.Dir, "MERGE_HEAD"))
+	return strings.TrimSpace(string(merging)), ignoreNotExist(err)
+}
+
 // changedByHand returns the paths of a snapshot that differ from HEAD and, during a merge, from the merged
 // commit as well: a test file of either side may contain markers on purpose.
 func (t *Tree) changedByHand(ctx context.Context, tree string) ([]string, error) {
@@ -213,14 +220,11 @@ func (t *Tree) changedByHand(ctx context.Context, tree string) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	merging, err := os.ReadFile(filepath.Join(t.git.Dir, "MERGE_HEAD"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return paths, nil
+	merging, err := t.Merging()
+	if err != nil || merging == "" {
+		return paths, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	others, err := t.changedBetween(ctx, strings.TrimSpace(string(merging)), tree)
+	others, err := t.changedBetween(ctx, merging, tree)
 	if err != nil {
 		return nil, err
 	}

@@ -202,7 +202,8 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 	case r.merge.Commit != "":
 		r.own.since, r.own.head = r.merge.Commit, r.merge.Commit
 	case len(r.merge.Conflicts) > 0:
-		r.own.since, r.own.conflicts, r.own.sides = r.merge.Tree, r.merge.Conflicts, []string{pr.Head.SHA, pr.Base.SHA}
+		r.own.merging, r.own.since = pr.Base.SHA, r.merge.Tree
+		r.own.conflicts, r.own.sides = r.merge.Conflicts, []string{pr.Head.SHA, pr.Base.SHA}
 	}
 	if r.merge.UpToDate && !r.brief.needsModel() {
 		return ErrNothingToFix

@@ -24,8 +24,9 @@ type ownChange struct {
 	since string
 	// conflicts are the files that git could not merge. sides are the commits they come from.
 	conflicts, sides []string
-	// head is the commit to which this program last set HEAD.
-	head string
+	// head is the commit to which this program last set HEAD. merging is the commit whose merge the session's work
+	// concludes, if it is not committed yet.
+	head, merging string
 	// byRuns says that whether the quality bar was lowered is judged later, from the test runs. runs are
 	// those test runs, nil until they are known.
 	byRuns bool
@@ -44,6 +45,13 @@ func (c ownChange) inspect(ctx context.Context) (change, undoes string, err erro
 	}
 	if head != c.head {
 		return "", "", fmt.Errorf("%w: it made its own commits, which only this program may do", ErrForbidden)
+	}
+	merging, err := c.tree.Merging()
+	if err != nil {
+		return "", "", err
+	}
+	if merging != c.merging {
+		return "", "", fmt.Errorf("%w: it ended a merge or began one, which only this program may do", ErrForbidden)
 	}
 	snapshot, err := c.tree.Snapshot(ctx)
 	if err != nil {

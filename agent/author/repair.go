@@ -190,7 +190,7 @@ func (r *repair) commit(ctx context.Context) error {
 	case err != nil:
 		return uncommittable(ctx, err)
 	}
-	r.out.Head, r.own.head = sha, sha
+	r.out.Head, r.own.head, r.own.merging = sha, sha, ""
 	return nil
 }
 
