@@ -77,20 +77,32 @@ func (t *Tree) addWithout(ctx context.Context, env, paths []string) error {
 
 // encoded returns the paths of the index that are checked out in another encoding.
 func (t *Tree) encoded(ctx context.Context, entries []string) (paths []string, err error) {
-	var all strings.Builder
+	var all []string
 	for _, entry := range entries {
 		_, path, _ := strings.Cut(entry, "\t")
-		all.WriteString(path + "\x00")
+		all = append(all, path)
 	}
-	out, err := t.git.OutputOf(ctx, gitcmd.Command{Stdin: strings.NewReader(all.String()),
-		Args: []string{"check-attr", "-z", "--stdin", "working-tree-encoding"}})
-	fields := splitNames(out) // path, attribute, value
-	for i := 0; i+2 < len(fields); i += 3 {
-		if fields[i+2] != "unspecified" {
-			paths = append(paths, fields[i])
+	values, err := t.attributes(ctx, "working-tree-encoding", all)
+	for path, value := range values {
+		if value != "unspecified" {
+			paths = append(paths, path)
 		}
 	}
 	return paths, err
+}
+
+// attributes returns the values that an attribute has for paths of the tree.
+func (t *Tree) attributes(ctx context.Context, name string, paths []string) (map[string]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	out, err := t.git.OutputOf(ctx, gitcmd.Command{Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
+		Args: []string{"check-attr", "-z", "--stdin", name}})
+	values, fields := map[string]string{}, splitNames(out) // path, attribute, value
+	for i := 0; i+2 < len(fields); i += 3 {
+		values[fields[i]] = fields[i+2]
+	}
+	return values, err
 }
 
 // asCheckedOut returns the paths, sorted, at which the tree has exactly what git writes when it checks the files out.

@@ -17,13 +17,22 @@ const (
 	maxPointer = 1024
 )
 
-// keepPointers refuses a commit that puts content where HEAD has a Git LFS pointer. The filters of Git LFS do
-// not run here, so the content would stay in the repository itself for good. entries are those of git
-// diff-index -z, each followed by its path.
+// keepPointers refuses a commit that puts content where HEAD has a Git LFS pointer, or adds content where the
+// repository's attributes want a pointer. The filters of Git LFS do not run here, so the content would stay in the
+// repository itself for good, and be in the way of everybody whose Git LFS expects a pointer. entries are those of
+// git diff-index -z, each followed by its path.
 func (t *Tree) keepPointers(ctx context.Context, entries []string) error {
+	var added []string
+	blobs := map[string]string{}
 	for i := 0; i+1 < len(entries); i += 2 {
 		f, path := strings.Fields(entries[i]), entries[i+1] // modes, SHAs, status
-		if len(f) != 5 || !strings.HasPrefix(f[0], ":100") || !strings.HasPrefix(f[1], "100") {
+		if len(f) != 5 || !strings.HasPrefix(f[1], "100") {
+			continue
+		}
+		if f[0] == ":000000" {
+			added, blobs[path] = append(added, path), f[3]
+		}
+		if !strings.HasPrefix(f[0], ":100") {
 			continue
 		}
 		kept, err := afresh(t, func() (bool, error) { return t.keepsPointer(ctx, path, f[2], f[3]) })
@@ -34,7 +43,40 @@ func (t *Tree) keepPointers(ctx context.Context, entries []string) error {
 			return fmt.Errorf("%q is kept in Git LFS, which is not used here: leave its pointer as it is", path)
 		}
 	}
+	// The mirror unsets the attribute filter; git lfs track writes this one beside it.
+	values, err := t.attributes(ctx, "merge", added)
+	if err != nil {
+		return err
+	}
+	for _, path := range added {
+		if values[path] != "lfs" {
+			continue
+		}
+		fits, err := afresh(t, func() (bool, error) { return t.fitsLFS(ctx, path, blobs[path]) })
+		if err != nil {
+			return fmt.Errorf("look for pointers of Git LFS: %w", err)
+		}
+		if !fits {
+			return fmt.Errorf("%q belongs in Git LFS by .gitattributes, which is not used here: do not add it", path)
+		}
+	}
 	return nil
+}
+
+// fitsLFS reports whether a new file is a pointer, is empty, which is its own pointer, or comes from the merged commit.
+func (t *Tree) fitsLFS(ctx context.Context, path, sha string) (bool, error) {
+	r, err := t.openMirror()
+	if err != nil {
+		return false, err
+	}
+	blob, err := t.blob(ctx, r, plumbing.NewHash(sha))
+	if err != nil || blob.Size == 0 {
+		return err == nil, err
+	}
+	if is, err := t.isPointer(ctx, sha); err != nil || is {
+		return is, err
+	}
+	return t.isTheirs(ctx, path, sha)
 }
 
 // keepsPointer reports whether a file that was a pointer still is one, or has the content that the base gave

@@ -31,6 +31,13 @@ func TestContentTakesNoPlaceOfAnLFSPointer(t *testing.T) {
 		t.Errorf("the commit ends in %v", err)
 	}
 	writeTest(t, filepath.Join(tree.Dir(), "image.bin"), pointer("1"))
+	writeTest(t, filepath.Join(tree.Dir(), "new.bin"), "content\n")
+	if _, err := tree.Commit(t.Context(), "x", me); err == nil || !strings.Contains(err.Error(), `"new.bin" belongs in Git LFS`) {
+		t.Errorf("the commit ends in %v", err)
+	}
+	writeTest(t, filepath.Join(tree.Dir(), "new.bin"), "")
+	writeTest(t, filepath.Join(tree.Dir(), "copied.bin"), pointer("1"))
+	writeTest(t, filepath.Join(tree.Dir(), "new.txt"), "content\n")
 	if _, err := tree.Commit(t.Context(), "x", me); err != nil {
 		t.Errorf("pointers cannot be changed or deleted: %v", err)
 	}
@@ -38,6 +45,7 @@ func TestContentTakesNoPlaceOfAnLFSPointer(t *testing.T) {
 	writeTest(t, filepath.Join(tree.Dir(), "main.txt"), "ours\n")
 	commit(t, tree, "x")
 	r.write("main.txt", "theirs\n")
+	r.write("more.bin", "content that its owner adds without LFS\n")
 	main := r.commit("refs/heads/main")
 	run(t, tree.Dir(), "git", "fetch", "-q", r.bare, "main")
 	if merge, err := tree.Merge(t.Context(), main, "Merge main", me); err != nil || len(merge.Conflicts) != 1 {
