@@ -39,6 +39,13 @@ func (t *Tree) Push(ctx context.Context, sha, branch, expectedOld string) error 
 	return nil
 }
 
+// Renew replaces the authorization for the remote: that of Acquire may have expired while the tree was held.
+func (t *Tree) Renew(authorization string) {
+	t.req.Remote.Authorization = authorization
+	remote := t.req.Remote
+	t.mirror.Remote, t.git.Remote = &remote, &remote
+}
+
 // mayReplace makes sure that the pushed commit contains the commit that it replaces, if there is one.
 func (t *Tree) mayReplace(ctx context.Context, expectedOld, sha string) error {
 	if expectedOld == "" {

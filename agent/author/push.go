@@ -27,7 +27,13 @@ func (r *repair) push(ctx context.Context, pr forge.PullRequest) error {
 		if err := r.wanted(ctx, begun); err != nil {
 			return err
 		}
-		err := r.send(ctx, pr)
+		// An installation's token is valid for an hour, and that of the worktree is as old as the fix.
+		_, authorization, err := r.author.Remote(ctx, pr.Ref.Repo)
+		if err != nil {
+			return fmt.Errorf("push the fix: %w", err)
+		}
+		r.tree.Renew(authorization)
+		err = r.send(ctx, pr)
 		switch {
 		case err == nil:
 			return nil

@@ -141,6 +141,40 @@ func TestAPushThatHangsIsAnOutage(t *testing.T) {
 	}
 }
 
+// TestAFixIsPushedWithATokenOfItsTime has a session that outlives the token with which the worktree was acquired.
+func TestAFixIsPushedWithATokenOfItsTime(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	ref := g.Open("topic")
+	pr := g.Reviewed(ref, verdict.RequestChanges, finding)
+	_, expired, err := g.Client(loopback.Root).Remote(t.Context(), loopback.Repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var over atomic.Bool
+	g.Sim.Intercept(func(_ string, r *http.Request) githubsim.Fault {
+		if over.Load() && r.Header.Get("Authorization") == expired {
+			return githubsim.Fault{Status: http.StatusUnauthorized}
+		}
+		return githubsim.Fault{}
+	})
+	fix := write("Done.", map[string]string{"code.txt": "safe()\n"})
+	a := newAuthor(g, func(asked loopback.Asked) (string, error) { over.Store(true); return fix(asked) })
+	present := a.Remote
+	a.Remote = func(ctx context.Context, repo forge.Repo) (string, string, error) {
+		url, authorization, err := present(ctx, repo)
+		if !over.Load() {
+			authorization = expired
+		}
+		return url, authorization, err
+	}
+	out, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
+	if err != nil || g.Read(loopback.Author, ref).Head.SHA != out.Head {
+		t.Errorf("it ends in %v", err)
+	}
+}
+
 func TestFixThatGitHubDoesNotTake(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
