@@ -7,6 +7,49 @@ import (
 	"testing"
 )
 
+// TestAHeadOfEndlessContentIsNotCheckedOut has a pull request of one file that compresses well, under many names.
+func TestAHeadOfEndlessContentIsNotCheckedOut(t *testing.T) {
+	t.Parallel()
+	for name, partial := range map[string]Partial{"whole": PartialOff, "partial": PartialOn} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRemote(t)
+			run(t, r.bare, "git", "config", "uploadpack.allowFilter", "true")
+			run(t, r.bare, "git", "config", "uploadpack.allowAnySHA1InWant", "true")
+			req := r.pull()
+			req.Merged = true
+			r.write("zeros", strings.Repeat("\x00", 1<<20))
+			blob := r.git("hash-object", "-w", "zeros")
+			change := func(names int) {
+				index := exec.Command("git", "update-index", "--index-info")
+				var info strings.Builder
+				for n := range names {
+					fmt.Fprintf(&info, "100644 %s 0\tmany/%d\n", blob, n)
+				}
+				index.Dir, index.Stdin = r.work, strings.NewReader(info.String())
+				if out, err := index.CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				r.git("commit", "-q", "-m", "Many names")
+				req.Head = r.git("rev-parse", "HEAD")
+				r.put(req.HeadRef, req.Head)
+			}
+			s := &Store{Root: t.TempDir(), Partial: partial}
+			change(4097) // 4 GiB and a little
+			_, err := s.Acquire(t.Context(), req)
+			wantErr(t, err, ErrTooLarge)
+			if left := trees(t, s); len(left) > 0 {
+				t.Errorf("left are %q", left)
+			}
+			r.git("reset", "-q", "--hard", "HEAD^")
+			change(3)
+			if tree := acquire(t, s, req); read(t, tree.Dir(), "many", "2") != strings.Repeat("\x00", 1<<20) {
+				t.Error("a file is not checked out")
+			}
+		})
+	}
+}
+
 // TestAHeadOfEndlessFilesIsNotCheckedOut has a pull request of ten small trees describe ten thousand million files.
 func TestAHeadOfEndlessFilesIsNotCheckedOut(t *testing.T) {
 	r := newRemote(t)

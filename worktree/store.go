@@ -217,7 +217,7 @@ func (s *Store) CheckGit(ctx context.Context) error { return gitcmd.Check(ctx, s
 // that holds it, however the process ends.
 //
 // Errors: ErrBusy, ErrHeadMoved, ErrUnmergeable, with req.Merged ErrTooLarge if the head changes more files than a
-// Diff has, or a sentence about git, network or disk.
+// Diff has or more than 4 GiB of content, or a sentence about git, network or disk.
 func (s *Store) Acquire(ctx context.Context, req Request) (_ *Tree, err error) {
 	h, err := s.home(req.Repo)
 	if err != nil {

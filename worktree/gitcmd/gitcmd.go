@@ -89,11 +89,12 @@ type Repo struct {
 
 // Command is one git command. Only Args is required.
 type Command struct {
-	Args   []string
-	Env    []string // in addition to what every command gets
-	Remote *Remote  // the remote that the command talks to, none by default
-	Stdin  io.Reader
-	Stdout io.Writer
+	Args     []string
+	Settings []string // -c options, in addition to those of every command
+	Env      []string // in addition to what every command gets
+	Remote   *Remote  // the remote that the command talks to, none by default
+	Stdin    io.Reader
+	Stdout   io.Writer
 	// Said, if set, receives the first and the last 8 KiB of git's stderr, also on success.
 	Said *[]byte
 }
@@ -131,6 +132,7 @@ func (r Repo) Run(ctx context.Context, c Command) error {
 		settings = append(slices.Clip(settings), r.promise()...)
 		c.Remote = cmp.Or(c.Remote, r.Remote)
 	}
+	settings = slices.Concat(settings, c.Settings)
 	var args []string
 	for _, s := range settings {
 		args = append(args, "-c", s)
