@@ -168,7 +168,8 @@ func (c *call) fillCheckRun(run *checkRun, in checkRunInput) {
 	}
 }
 
-func (c *call) withCheckRun() (*checkRun, error) {
+// checkRun finds the check run that the path names.
+func (c *call) checkRun() (*checkRun, error) {
 	for _, cs := range c.repo.suites {
 		for _, run := range cs.runs {
 			if run.id == c.id("run") {
@@ -246,9 +247,6 @@ func (c *call) createStatus() (reply, error) {
 		TargetURL                   string `json:"target_url"`
 	}
 	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
-	if err := c.needWrite(); err != nil {
 		return reply{}, err
 	}
 	sha, err := c.resolve(c.r.PathValue("sha"))

@@ -205,9 +205,6 @@ func (c *call) updateRef() (reply, error) {
 	if err := c.decode(&in); err != nil {
 		return reply{}, err
 	}
-	if err := c.needWrite(); err != nil {
-		return reply{}, err
-	}
 	ref := "refs/" + c.r.PathValue("ref")
 	before := c.repo.refs[ref]
 	if before == "" || strings.HasPrefix(ref, "refs/pull/") {
@@ -229,9 +226,6 @@ func (c *call) updateRef() (reply, error) {
 }
 
 func (c *call) deleteRef() (reply, error) {
-	if err := c.needWrite(); err != nil {
-		return reply{}, err
-	}
 	ref := "refs/" + c.r.PathValue("ref")
 	if c.repo.refs[ref] == "" || strings.HasPrefix(ref, "refs/pull/") {
 		return reply{}, refuse(http.StatusUnprocessableEntity, "Reference does not exist")

@@ -69,6 +69,7 @@ type hook struct {
 }
 
 type delivery struct {
+	hook           *hook
 	id             int64
 	guid           string
 	event, action  string
@@ -96,7 +97,7 @@ func (s *Sim) emit(r *repo, by *account, event, action string, payload object) {
 		if !h.wants(event) {
 			continue
 		}
-		d := &delivery{guid: uuid.NewString(), event: event, action: action, repo: r.id}
+		d := &delivery{hook: h, guid: uuid.NewString(), event: event, action: action, repo: r.id}
 		if action != "" {
 			payload["action"] = action
 		}
@@ -113,7 +114,7 @@ func (s *Sim) emit(r *repo, by *account, event, action string, payload object) {
 		if d.payload, err = json.Marshal(payload); err != nil {
 			panic(err) // payloads consist of maps, texts and numbers
 		}
-		s.queue(h, d)
+		s.queue(d)
 	}
 }
 
@@ -128,7 +129,8 @@ func (s *Sim) renderOrganization(login string) object {
 }
 
 // queue records a delivery, and sends it as the faults allow.
-func (s *Sim) queue(h *hook, d *delivery) {
+func (s *Sim) queue(d *delivery) {
+	h := d.hook
 	d.id, d.at, d.status = s.id(), s.now(), "pending"
 	d.due = time.Now().Add(time.Duration(s.faults.DeliveryDelayMS) * time.Millisecond)
 	h.deliveries = append(h.deliveries, d)
@@ -142,14 +144,14 @@ func (s *Sim) queue(h *hook, d *delivery) {
 		}
 		return
 	}
-	s.send(h, d)
+	s.send(d)
 }
 
 func (s *Sim) release(h *hook) {
 	held := h.held
 	h.held = nil
 	for _, d := range slices.Backward(held) {
-		s.send(h, d)
+		s.send(d)
 	}
 }
 
@@ -163,22 +165,22 @@ func (s *Sim) releaseHeld() {
 	}
 }
 
-func (s *Sim) send(h *hook, d *delivery) {
+func (s *Sim) send(d *delivery) {
 	times := 1
 	if spendFault(&s.faults.DuplicateDeliveries) {
 		times = 2
 	}
 	for range times {
-		s.lanes.do(fmt.Sprintf("hook %d", h.id), func(ctx context.Context) { s.deliver(ctx, h, d) })
+		s.lanes.do(fmt.Sprintf("hook %d", d.hook.id), func(ctx context.Context) { s.deliver(ctx, d) })
 	}
 }
 
-func (s *Sim) deliver(ctx context.Context, h *hook, d *delivery) {
+func (s *Sim) deliver(ctx context.Context, d *delivery) {
 	if !pause.For(ctx, time.Until(d.due)) {
 		return
 	}
 	s.mu.Lock()
-	req, err := newDeliveryRequest(ctx, h, d)
+	req, err := newDeliveryRequest(ctx, d)
 	s.mu.Unlock()
 	start := time.Now()
 	var resp *http.Response
@@ -206,7 +208,8 @@ func (s *Sim) deliver(ctx context.Context, h *hook, d *delivery) {
 	}
 }
 
-func newDeliveryRequest(ctx context.Context, h *hook, d *delivery) (*http.Request, error) {
+func newDeliveryRequest(ctx context.Context, d *delivery) (*http.Request, error) {
+	h := d.hook
 	body, kind := d.payload, "application/json"
 	if h.contentType == "form" {
 		body, kind = []byte("payload="+url.QueryEscape(string(d.payload))), "application/x-www-form-urlencoded"

@@ -51,19 +51,11 @@ func (c *call) hookSet() (*hookSet, error) {
 	return c.user.hooks, c.asApp()
 }
 
-func (c *call) listHooks() (reply, error) {
-	set, err := c.hookSet()
-	if err != nil {
-		return reply{}, err
-	}
+func (c *call) listHooks(set *hookSet) (reply, error) {
 	return ok(each(page(c, set.hooks), c.renderHook))
 }
 
-func (c *call) createHook() (reply, error) {
-	set, err := c.hookSet()
-	if err != nil {
-		return reply{}, err
-	}
+func (c *call) createHook(set *hookSet) (reply, error) {
 	h := &hook{of: set, id: c.sim.id(), active: true, events: []string{"push"}, contentType: "form", created: c.sim.now()}
 	if err := c.fillHook(h); err != nil {
 		return reply{}, err
@@ -103,7 +95,7 @@ func (c *call) fillHook(h *hook) error {
 
 func (c *call) ping(h *hook) {
 	payload := object{"zen": "Keep it logically awesome.", "hook_id": h.id, "hook": c.renderHook(h), "sender": c.sim.renderUser(c.user)}
-	d := &delivery{guid: uuid.NewString(), event: "ping"}
+	d := &delivery{hook: h, guid: uuid.NewString(), event: "ping"}
 	if c.repo != nil {
 		payload["repository"], d.repo = c.sim.renderRepo(c.repo), c.repo.id
 	} else if org := c.r.PathValue("org"); org != "" {
@@ -113,23 +105,21 @@ func (c *call) ping(h *hook) {
 	if d.payload, err = json.Marshal(payload); err != nil {
 		panic(err) // it consists of maps, texts and numbers
 	}
-	c.sim.queue(h, d)
+	c.sim.queue(d)
 }
 
-// withHook finds the hook that the path names; an app has only one.
-func withHook(run func(c *call, h *hook) (reply, error)) endpoint {
-	return func(c *call) (reply, error) {
-		set, err := c.hookSet()
-		if err != nil {
-			return reply{}, err
-		}
-		for _, h := range set.hooks {
-			if h.id == c.id("hook") || set.target == "integration" {
-				return run(c, h)
-			}
-		}
-		return reply{}, errNotFound
+// hook finds the hook that the path names; an app has only one.
+func (c *call) hook() (*hook, error) {
+	set, err := c.hookSet()
+	if err != nil {
+		return nil, err
 	}
+	for _, h := range set.hooks {
+		if h.id == c.id("hook") || set.target == "integration" {
+			return h, nil
+		}
+	}
+	return nil, errNotFound
 }
 
 func (c *call) updateHook(h *hook) (reply, error) {
@@ -167,19 +157,21 @@ func (c *call) listDeliveries(h *hook) (reply, error) {
 	return ok(each(newest, renderDelivery))
 }
 
-// withDelivery finds the delivery that the path names.
-func withDelivery(run func(c *call, h *hook, d *delivery) (reply, error)) endpoint {
-	return withHook(func(c *call, h *hook) (reply, error) {
-		for _, d := range h.deliveries {
-			if d.id == c.id("delivery") {
-				return run(c, h, d)
-			}
+// delivery finds the delivery that the path names.
+func (c *call) delivery() (*delivery, error) {
+	h, err := c.hook()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range h.deliveries {
+		if d.id == c.id("delivery") {
+			return d, nil
 		}
-		return reply{}, errNotFound
-	})
+	}
+	return nil, errNotFound
 }
 
-func (c *call) getDelivery(_ *hook, d *delivery) (reply, error) {
+func (c *call) getDelivery(d *delivery) (reply, error) {
 	out := renderDelivery(d)
 	out["url"] = ""
 	out["request"] = object{"headers": plainHeaders(d.sent), "payload": json.RawMessage(d.payload)}
@@ -187,9 +179,9 @@ func (c *call) getDelivery(_ *hook, d *delivery) (reply, error) {
 	return ok(out)
 }
 
-func (c *call) redeliver(h *hook, d *delivery) (reply, error) {
-	c.sim.queue(h, &delivery{guid: d.guid, event: d.event, action: d.action, payload: d.payload, repo: d.repo, installation: d.installation,
-		redelivery: true})
+func (c *call) redeliver(d *delivery) (reply, error) {
+	c.sim.queue(&delivery{hook: d.hook, guid: d.guid, event: d.event, action: d.action, payload: d.payload, repo: d.repo,
+		installation: d.installation, redelivery: true})
 	return reply{status: http.StatusAccepted, body: object{}}, nil
 }
 
@@ -245,9 +237,4 @@ func (c *call) updateAppHook(h *hook) (reply, error) {
 	return c.getAppHook(h)
 }
 
-func (c *call) getApp() (reply, error) {
-	if _, err := c.hookSet(); err != nil {
-		return reply{}, err
-	}
-	return ok(c.sim.renderApp(c.user))
-}
+func (c *call) getApp() (reply, error) { return ok(c.sim.renderApp(c.user)) }

@@ -119,16 +119,10 @@ func (s *Sim) installationAt(a *account, owner string) *installation {
 }
 
 func (c *call) listInstallations() (reply, error) {
-	if err := c.asApp(); err != nil {
-		return reply{}, err
-	}
 	return ok(each(page(c, c.user.installations), c.sim.renderInstallation))
 }
 
 func (c *call) getRepoInstallation() (reply, error) {
-	if err := c.asApp(); err != nil {
-		return reply{}, err
-	}
 	for _, at := range c.user.installations {
 		if at.covers(c.repo) {
 			return ok(c.sim.renderInstallation(at))
@@ -140,9 +134,6 @@ func (c *call) getRepoInstallation() (reply, error) {
 // createAccessToken creates a token of an installation, for all of its repositories or the requested ones.
 // https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
 func (c *call) createAccessToken() (reply, error) {
-	if err := c.asApp(); err != nil {
-		return reply{}, err
-	}
 	at := find(c.user.installations, func(at *installation) bool { return at.id == c.id("installation") })
 	if at == nil {
 		return reply{}, errNotFound

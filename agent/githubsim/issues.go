@@ -46,19 +46,17 @@ func (c *call) emitComment(cm *comment, action string, payload object) {
 	c.sim.emit(c.repo, c.user, "issue_comment", action, payload)
 }
 
-// withComment finds the comment that the path names, and its pull request.
-func withComment(run func(c *call, cm *comment) (reply, error)) endpoint {
-	return func(c *call) (reply, error) {
-		for _, p := range c.repo.pulls {
-			for _, cm := range p.comments {
-				if cm.id == c.id("comment") {
-					c.pull = p
-					return run(c, cm)
-				}
+// comment finds the comment that the path names, and its pull request.
+func (c *call) comment() (*comment, error) {
+	for _, p := range c.repo.pulls {
+		for _, cm := range p.comments {
+			if cm.id == c.id("comment") {
+				c.pull = p
+				return cm, nil
 			}
 		}
-		return reply{}, errNotFound
 	}
+	return nil, errNotFound
 }
 
 func (c *call) updateComment(cm *comment) (reply, error) {
@@ -128,9 +126,6 @@ func (c *call) addLabels() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.needTriage(); err != nil {
-		return reply{}, err
-	}
 	for _, name := range names {
 		c.addLabel(name)
 	}
@@ -163,9 +158,6 @@ func (c *call) dropLabel(l *label) {
 }
 
 func (c *call) removeLabel() (reply, error) {
-	if err := c.needTriage(); err != nil {
-		return reply{}, err
-	}
 	l := c.repo.labels[strings.ToLower(c.r.PathValue("name"))]
 	if l == nil || !slices.Contains(c.pull.labels, l) {
 		return reply{}, refuse(http.StatusNotFound, "Label does not exist")

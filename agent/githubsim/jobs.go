@@ -14,11 +14,7 @@ const logs = "/_sim/logs/"
 // getJobLog redirects the client to the log. GitHub stores logs on other hosts; the simulator uses another name
 // of its own host, and requires no token there.
 // https://docs.github.com/en/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
-func (c *call) getJobLog() (reply, error) {
-	run, err := c.withCheckRun()
-	if err != nil {
-		return reply{}, err
-	}
+func (c *call) getJobLog(run *checkRun) (reply, error) {
 	if run.suite.app != nil || run.status != "completed" {
 		return reply{}, errNotFound
 	}
@@ -58,11 +54,7 @@ func (s *Sim) serveLog(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-func (c *call) getAnnotations() (reply, error) {
-	run, err := c.withCheckRun()
-	if err != nil {
-		return reply{}, err
-	}
+func (c *call) getAnnotations(run *checkRun) (reply, error) {
 	return ok(each(page(c, run.annotations), func(a annotation) object {
 		return object{
 			"path": a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": nil, "end_column": nil,

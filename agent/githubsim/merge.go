@@ -31,9 +31,6 @@ func (c *call) mergePull() (reply, error) {
 	if err := c.decode(&in); err != nil {
 		return reply{}, err
 	}
-	if err := c.needWrite(); err != nil {
-		return reply{}, err
-	}
 	p := c.pull
 	if err := c.sim.moveBeforeMerge(c.ctx, p); err != nil {
 		return reply{}, err

@@ -23,20 +23,20 @@ func (s *Sim) routes() *http.ServeMux {
 		"POST " + issue + "/comments":        (*call).createComment,
 		"GET " + issue + "/comments":         (*call).listComments,
 		"GET " + issue + "/labels":           (*call).renderLabels,
-		"PATCH " + comment:                   withComment((*call).updateComment),
-		"DELETE " + comment:                  withComment((*call).deleteComment),
-		"POST " + issue + "/labels":          (*call).addLabels,
-		"DELETE " + issue + "/labels/{name}": (*call).removeLabel,
+		"PATCH " + comment:                   with((*call).comment, (*call).updateComment),
+		"DELETE " + comment:                  with((*call).comment, (*call).deleteComment),
+		"POST " + issue + "/labels":          needs((*call).needTriage, (*call).addLabels),
+		"DELETE " + issue + "/labels/{name}": needs((*call).needTriage, (*call).removeLabel),
 
 		"POST " + repo + "/check-runs":                  (*call).createCheckRun,
-		"GET " + repo + "/check-runs/{run}/annotations": (*call).getAnnotations,
-		"GET " + repo + "/actions/jobs/{run}/logs":      (*call).getJobLog,
-		"POST " + repo + "/statuses/{sha}":              (*call).createStatus,
+		"GET " + repo + "/check-runs/{run}/annotations": with((*call).checkRun, (*call).getAnnotations),
+		"GET " + repo + "/actions/jobs/{run}/logs":      with((*call).checkRun, (*call).getJobLog),
+		"POST " + repo + "/statuses/{sha}":              needs((*call).needWrite, (*call).createStatus),
 		"GET " + repo + "/commits/{ref...}":             (*call).getCommits,
 		"GET " + repo + "/compare/{basehead...}":        (*call).getComparison,
 		"GET " + repo + "/git/ref/{ref...}":             (*call).getRef,
-		"PATCH " + repo + "/git/refs/{ref...}":          (*call).updateRef,
-		"DELETE " + repo + "/git/refs/{ref...}":         (*call).deleteRef,
+		"PATCH " + repo + "/git/refs/{ref...}":          needs((*call).needWrite, (*call).updateRef),
+		"DELETE " + repo + "/git/refs/{ref...}":         needs((*call).needWrite, (*call).deleteRef),
 		"GET " + repo + "/git/commits/{sha}":            (*call).getGitCommit,
 		"GET " + repo + "/contents/{path...}":           (*call).getContents,
 		"GET " + repo + "/activity":                     (*call).listActivities,
@@ -51,13 +51,13 @@ func (s *Sim) routes() *http.ServeMux {
 	maps.Copy(routes, hookRoutes("/orgs/{org}/hooks"))
 	maps.Copy(routes, deliveryRoutes("/app/hook"))
 	maps.Copy(routes, map[string]endpoint{
-		"GET /app":                      (*call).getApp,
-		"GET /app/installations":        (*call).listInstallations,
-		"GET " + repo + "/installation": (*call).getRepoInstallation,
-		"POST /app/installations/{installation}/access_tokens": (*call).createAccessToken,
+		"GET /app":                      needs((*call).asApp, (*call).getApp),
+		"GET /app/installations":        needs((*call).asApp, (*call).listInstallations),
+		"GET " + repo + "/installation": needs((*call).asApp, (*call).getRepoInstallation),
+		"POST /app/installations/{installation}/access_tokens": needs((*call).asApp, (*call).createAccessToken),
 		"POST /app-manifests/{code}/conversions":               (*call).convert,
-		"GET /app/hook/config":                                 withHook((*call).getAppHook),
-		"PATCH /app/hook/config":                               withHook((*call).updateAppHook),
+		"GET /app/hook/config":                                 with((*call).hook, (*call).getAppHook),
+		"PATCH /app/hook/config":                               with((*call).hook, (*call).updateAppHook),
 	})
 	mux := http.NewServeMux()
 	for pattern, run := range routes {
@@ -66,22 +66,43 @@ func (s *Sim) routes() *http.ServeMux {
 	return mux
 }
 
+// with serves a route with what the path names.
+func with[T any](lookUp func(*call) (T, error), run func(*call, T) (reply, error)) endpoint {
+	return func(c *call) (reply, error) {
+		found, err := lookUp(c)
+		if err != nil {
+			return reply{}, err
+		}
+		return run(c, found)
+	}
+}
+
+// needs serves a route to the callers whom need does not refuse.
+func needs(need func(*call) error, run endpoint) endpoint {
+	return func(c *call) (reply, error) {
+		if err := need(c); err != nil {
+			return reply{}, err
+		}
+		return run(c)
+	}
+}
+
 func hookRoutes(hooks string) map[string]endpoint {
 	routes := deliveryRoutes(hooks + "/{hook}")
 	maps.Copy(routes, map[string]endpoint{
-		"GET " + hooks:                    (*call).listHooks,
-		"POST " + hooks:                   (*call).createHook,
-		"PATCH " + hooks + "/{hook}":      withHook((*call).updateHook),
-		"POST " + hooks + "/{hook}/pings": withHook((*call).pingHook),
+		"GET " + hooks:                    with((*call).hookSet, (*call).listHooks),
+		"POST " + hooks:                   with((*call).hookSet, (*call).createHook),
+		"PATCH " + hooks + "/{hook}":      with((*call).hook, (*call).updateHook),
+		"POST " + hooks + "/{hook}/pings": with((*call).hook, (*call).pingHook),
 	})
 	return routes
 }
 
 func deliveryRoutes(hook string) map[string]endpoint {
 	return map[string]endpoint{
-		"GET " + hook + "/deliveries":                      withHook((*call).listDeliveries),
-		"GET " + hook + "/deliveries/{delivery}":           withDelivery((*call).getDelivery),
-		"POST " + hook + "/deliveries/{delivery}/attempts": withDelivery((*call).redeliver),
+		"GET " + hook + "/deliveries":                      with((*call).hook, (*call).listDeliveries),
+		"GET " + hook + "/deliveries/{delivery}":           with((*call).delivery, (*call).getDelivery),
+		"POST " + hook + "/deliveries/{delivery}/attempts": with((*call).delivery, (*call).redeliver),
 	}
 }
 
@@ -97,16 +118,16 @@ func pullRoutes(pulls string) map[string]endpoint {
 		"GET " + pull + "/commits":  (*call).pullCommits,
 		"GET " + pull + "/comments": (*call).pullComments,
 		"POST " + pull + "/comments/{comment}/replies": (*call).createReply,
-		"PUT " + pull + "/merge":                       (*call).mergePull,
+		"PUT " + pull + "/merge":                       needs((*call).needWrite, (*call).mergePull),
 		"PUT " + pull + "/update-branch":               (*call).updateBranch,
-		"POST " + pull + "/requested_reviewers":        (*call).requestReviewers,
-		"DELETE " + pull + "/requested_reviewers":      (*call).unrequestReviewers,
+		"POST " + pull + "/requested_reviewers":        needs((*call).needWrite, (*call).requestReviewers),
+		"DELETE " + pull + "/requested_reviewers":      needs((*call).needWrite, (*call).unrequestReviewers),
 
 		"GET " + reviews:                          (*call).listReviews,
 		"POST " + reviews:                         (*call).createReview,
-		"GET " + reviews + "/{review}":            withReview((*call).getReview),
-		"PUT " + reviews + "/{review}":            withReview((*call).updateReview),
-		"GET " + reviews + "/{review}/comments":   withReview((*call).reviewComments),
-		"PUT " + reviews + "/{review}/dismissals": withReview((*call).dismissReview),
+		"GET " + reviews + "/{review}":            with((*call).review, (*call).getReview),
+		"PUT " + reviews + "/{review}":            with((*call).review, (*call).updateReview),
+		"GET " + reviews + "/{review}/comments":   with((*call).review, (*call).reviewComments),
+		"PUT " + reviews + "/{review}/dismissals": needs((*call).needWrite, with((*call).review, (*call).dismissReview)),
 	}
 }
