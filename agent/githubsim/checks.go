@@ -20,7 +20,7 @@ func (s *Sim) suite(r *repo, sha, branch string, app *account) (*checkSuite, err
 	if err != nil {
 		return nil, err
 	}
-	cs := &checkSuite{id: s.id(), sha: sha, commit: cm, branch: branch, app: app, created: s.now(), updated: s.now()}
+	cs := &checkSuite{id: s.id(), repo: r, sha: sha, commit: cm, branch: branch, app: app, created: s.now(), updated: s.now()}
 	r.suites = append(r.suites, cs)
 	return cs, nil
 }
@@ -109,10 +109,8 @@ func (c *call) listCheckRuns(sha string) (reply, error) {
 		return query.Get("check_name") != "" && query.Get("check_name") != run.name ||
 			query.Get("status") != "" && query.Get("status") != run.status
 	})
-	return ok(object{"total_count": len(runs), "check_runs": each(page(c, runs), c.renderCheckRun)})
+	return ok(object{"total_count": len(runs), "check_runs": each(page(c, runs), c.sim.renderCheckRun)})
 }
-
-func (c *call) renderCheckRun(run *checkRun) object { return c.sim.renderCheckRun(c.repo, run) }
 
 type checkRunInput struct {
 	Name       string `json:"name"`
@@ -150,9 +148,9 @@ func (c *call) createCheckRun() (reply, error) {
 	}
 	run := &checkRun{id: c.sim.id(), suite: cs, name: in.Name, status: "queued", started: c.sim.now()}
 	cs.runs = append(cs.runs, run)
-	c.sim.emitCheckRun(c.repo, c.user, run, "created")
+	c.sim.emitCheckRun(c.user, run, "created")
 	c.fillCheckRun(run, in)
-	return created(c.renderCheckRun(run))
+	return created(c.sim.renderCheckRun(run))
 }
 
 // fillCheckRun applies an app's input; completing the run sends the events for it.
@@ -164,7 +162,7 @@ func (c *call) fillCheckRun(run *checkRun, in checkRunInput) {
 		run.annotations = append(run.annotations, in.Output.Annotations...)
 	}
 	if in.Conclusion != "" {
-		c.sim.complete(c.repo, c.user, run, in.Conclusion)
+		c.sim.complete(c.user, run, in.Conclusion)
 	}
 }
 
@@ -181,21 +179,21 @@ func (c *call) checkRun() (*checkRun, error) {
 }
 
 // complete completes a check run, and its suite if it was the last.
-func (s *Sim) complete(r *repo, by *account, run *checkRun, conclusion string) {
+func (s *Sim) complete(by *account, run *checkRun, conclusion string) {
 	run.status, run.conclusion, run.completed = "completed", conclusion, s.now()
 	run.suite.updated = s.now()
-	s.emitCheckRun(r, by, run, "completed")
+	s.emitCheckRun(by, run, "completed")
 	if run.suite.status() == "completed" {
-		s.emitSuite(r, by, run.suite, "completed")
+		s.emitSuite(by, run.suite, "completed")
 	}
 }
 
-func (s *Sim) emitCheckRun(r *repo, by *account, run *checkRun, action string) {
-	s.emit(r, by, "check_run", action, object{"check_run": s.renderCheckRun(r, run)})
+func (s *Sim) emitCheckRun(by *account, run *checkRun, action string) {
+	s.emit(run.suite.repo, by, "check_run", action, object{"check_run": s.renderCheckRun(run)})
 }
 
-func (s *Sim) emitSuite(r *repo, by *account, cs *checkSuite, action string) {
-	s.emit(r, by, "check_suite", action, object{"check_suite": s.renderSuite(r, cs)})
+func (s *Sim) emitSuite(by *account, cs *checkSuite, action string) {
+	s.emit(cs.repo, by, "check_suite", action, object{"check_suite": s.renderSuite(cs)})
 }
 
 func (c *call) combinedStatus(sha string) (reply, error) {
@@ -212,7 +210,7 @@ func (c *call) combinedStatus(sha string) (reply, error) {
 	}
 	self := c.sim.api("/repos/%s/commits/%s", c.repo.fullName(), sha)
 	return ok(object{
-		"state": state, "sha": sha, "total_count": len(latest), "statuses": each(page(c, latest), c.renderStatus),
+		"state": state, "sha": sha, "total_count": len(latest), "statuses": each(page(c, latest), c.sim.renderStatus),
 		"repository": c.sim.renderRepo(c.repo), "commit_url": self, "url": self + "/status",
 	})
 }
@@ -226,13 +224,11 @@ func (c *call) listStatuses(sha string) (reply, error) {
 		}
 	}
 	return ok(each(page(c, all), func(st *status) object {
-		out := c.renderStatus(st)
+		out := c.sim.renderStatus(st)
 		out["creator"] = c.sim.renderUser(st.creator)
 		return out
 	}))
 }
-
-func (c *call) renderStatus(st *status) object { return c.sim.renderStatus(c.repo, st) }
 
 // The maximum length of a status's description in characters, and the maximum number of statuses of one commit
 // and context (https://docs.github.com/rest/commits/statuses#create-a-commit-status).
@@ -273,14 +269,14 @@ func (c *call) createStatus() (reply, error) {
 		return reply{}, refuse(http.StatusUnprocessableEntity, "This SHA and context has reached the maximum number of statuses.")
 	}
 	st := &status{
-		id: c.sim.id(), sha: sha, context: cmp.Or(in.Context, "default"), state: in.State, description: in.Description,
+		id: c.sim.id(), repo: c.repo, sha: sha, context: cmp.Or(in.Context, "default"), state: in.State, description: in.Description,
 		targetURL: in.TargetURL, creator: c.user, created: c.sim.now(),
 	}
 	c.repo.statuses = append(c.repo.statuses, st)
 	if err := c.emitStatus(st); err != nil {
 		return reply{}, err
 	}
-	out := c.renderStatus(st)
+	out := c.sim.renderStatus(st)
 	out["creator"] = c.sim.renderUser(c.user)
 	return created(out)
 }

@@ -29,7 +29,8 @@ func (s *Sim) renderApp(app *account) object {
 	}
 }
 
-func (s *Sim) renderCheckRun(r *repo, run *checkRun) object {
+func (s *Sim) renderCheckRun(run *checkRun) object {
+	r := run.suite.repo
 	self := s.api("/repos/%s/check-runs/%d", r.fullName(), run.id)
 	html := s.url + "/" + r.fullName() + "/runs/" + nodeID("CR", run.id)
 	return object{
@@ -38,45 +39,46 @@ func (s *Sim) renderCheckRun(r *repo, run *checkRun) object {
 		"conclusion": orNull(run.conclusion), "started_at": stamp(run.started), "completed_at": stamp(run.completed),
 		"output": object{"title": orNull(run.title), "summary": orNull(run.summary), "text": orNull(run.text),
 			"annotations_count": len(run.annotations), "annotations_url": self + "/annotations"},
-		"check_suite": s.renderSuite(r, run.suite), "app": s.renderApp(run.suite.app),
-		"pull_requests": s.suitePulls(r, run.suite),
+		"check_suite": s.renderSuite(run.suite), "app": s.renderApp(run.suite.app),
+		"pull_requests": s.suitePulls(run.suite),
 	}
 }
 
-func (s *Sim) renderSuite(r *repo, cs *checkSuite) object {
+func (s *Sim) renderSuite(cs *checkSuite) object {
+	r := cs.repo
 	self := s.api("/repos/%s/check-suites/%d", r.fullName(), cs.id)
 	return object{
 		"id": cs.id, "node_id": nodeID("CS", cs.id), "head_branch": orNull(cs.branch), "head_sha": cs.sha,
 		"status": cs.status(), "conclusion": orNull(cs.conclusion()), "url": self, "before": bare.ZeroSHA, "after": cs.sha,
 		"created_at": stamp(cs.created), "updated_at": stamp(cs.updated), "app": s.renderApp(cs.app),
-		"pull_requests": s.suitePulls(r, cs), "latest_check_runs_count": len(cs.runs), "check_runs_url": self + "/check-runs",
+		"pull_requests": s.suitePulls(cs), "latest_check_runs_count": len(cs.runs), "check_runs_url": self + "/check-runs",
 		"head_commit": s.renderSimpleCommit(r, cs.commit),
 	}
 }
 
 // suitePulls returns the open pull requests with this head.
-func (s *Sim) suitePulls(r *repo, cs *checkSuite) []object {
+func (s *Sim) suitePulls(cs *checkSuite) []object {
 	out := []object{}
 	end := func(of *repo, ref, sha string) object {
 		return object{"ref": ref, "sha": sha, "repo": object{"id": of.id, "url": s.api("/repos/%s", of.fullName()), "name": of.name}}
 	}
-	for _, p := range r.sortedPulls() {
+	for _, p := range cs.repo.sortedPulls() {
 		if p.headSHA == cs.sha && !p.closed && !p.crossRepo() {
 			out = append(out, object{
-				"id": p.id, "number": p.number, "url": s.api("/repos/%s/pulls/%d", r.fullName(), p.number),
-				"head": end(p.headRepo, p.headRef, p.headSHA), "base": end(r, p.baseRef, p.baseSHA),
+				"id": p.id, "number": p.number, "url": s.api("/repos/%s/pulls/%d", cs.repo.fullName(), p.number),
+				"head": end(p.headRepo, p.headRef, p.headSHA), "base": end(cs.repo, p.baseRef, p.baseSHA),
 			})
 		}
 	}
 	return out
 }
 
-func (s *Sim) renderStatus(r *repo, st *status) object {
+func (s *Sim) renderStatus(st *status) object {
 	return object{
 		"id": st.id, "node_id": nodeID("SC", st.id), "state": st.state, "context": st.context,
 		"description": orNull(st.description), "target_url": orNull(st.targetURL),
 		"avatar_url": s.url + "/avatars/" + st.creator.Login,
-		"url":        s.api("/repos/%s/statuses/%s", r.fullName(), st.sha),
+		"url":        s.api("/repos/%s/statuses/%s", st.repo.fullName(), st.sha),
 		"created_at": stamp(st.created), "updated_at": stamp(st.created),
 	}
 }

@@ -50,12 +50,12 @@ func (s *Sim) startCI(p *pull) error {
 		return err
 	}
 	run := &checkRun{id: s.id(), suite: cs, name: CIName, status: "queued", started: s.now()}
-	s.emitSuite(r, p.author, cs, "requested")
+	s.emitSuite(p.author, cs, "requested")
 	by := p.author
 	s.lanes.do(fmt.Sprintf("ci %d", run.id), func(ctx context.Context) {
 		s.mu.Lock()
 		cs.runs = append(cs.runs, run)
-		s.emitCheckRun(r, by, run, "created")
+		s.emitCheckRun(by, run, "created")
 		s.mu.Unlock()
 		select {
 		case s.ciSlots <- struct{}{}:
@@ -70,7 +70,7 @@ func (s *Sim) startCI(p *pull) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		run.title, run.summary, run.log = CIName+": "+result.Conclusion, result.Summary, result.Log[max(0, len(result.Log)-maxLog):]
-		s.complete(r, by, run, result.Conclusion)
+		s.complete(by, run, result.Conclusion)
 	})
 	return nil
 }

@@ -45,14 +45,14 @@ func (c *call) pullNode(p *pull) node {
 		"latestOpinionatedReviews": graphql.Resolver(func(a args) (any, error) {
 			opinions := p.opinions()
 			latest := slices.DeleteFunc(slices.Clone(p.reviews), func(rv *review) bool { return opinions[rv.author] != rv })
-			return graphql.Connection("PullRequestReviewConnection", each(latest, func(rv *review) node { return c.reviewNode(p, rv) }))(a)
+			return graphql.Connection("PullRequestReviewConnection", each(latest, c.reviewNode))(a)
 		}),
 		"reviews":       graphql.Resolver(func(a args) (any, error) { return c.reviewConnection(p, a) }),
-		"comments":      graphql.Connection("IssueCommentConnection", each(p.comments, func(cm *comment) node { return c.commentNode(p, cm) })),
+		"comments":      graphql.Connection("IssueCommentConnection", each(p.comments, c.commentNode)),
 		"reviewThreads": graphql.Resolver(func(a args) (any, error) { return c.threadConnection(p, a) }),
 		"timelineItems": graphql.Resolver(func(a args) (any, error) { return c.timeline(p, a) }),
 		"closingIssuesReferences": graphql.Resolver(func(a args) (any, error) {
-			return graphql.Connection("IssueConnection", each(p.closes(), func(i *issue) node { return c.issueNode(r, i) }))(a)
+			return graphql.Connection("IssueConnection", each(p.closes(), c.issueNode))(a)
 		}),
 		"commits": graphql.Resolver(func(a args) (any, error) { return c.pullCommitConnection(p, a) }),
 	}}
@@ -93,18 +93,15 @@ func reviewDecision(p *pull) any {
 }
 
 func (c *call) reviewConnection(p *pull, a args) (any, error) {
-	c.pull = p
 	wanted, _ := a["states"].([]any)
-	var list []node
-	for _, rv := range c.visibleReviews() {
-		if len(wanted) == 0 || slices.Contains(wanted, any(rv.state)) {
-			list = append(list, c.reviewNode(p, rv))
-		}
-	}
-	return graphql.Connection("PullRequestReviewConnection", list)(a)
+	list := slices.DeleteFunc(c.visibleReviews(p), func(rv *review) bool {
+		return len(wanted) > 0 && !slices.Contains(wanted, any(rv.state))
+	})
+	return graphql.Connection("PullRequestReviewConnection", each(list, c.reviewNode))(a)
 }
 
-func (c *call) reviewNode(p *pull, rv *review) node {
+func (c *call) reviewNode(rv *review) node {
+	p := rv.pull
 	return &graphql.Object{Type: "PullRequestReview", Fields: fields{
 		"id": nodeID("PRR", rv.id), "databaseId": rv.id, "fullDatabaseId": idText(rv.id), "author": c.actor(rv.author),
 		"authorAssociation": p.repo.association(rv.author), "authorCanPushToRepository": p.repo.canWrite(rv.author),
@@ -113,13 +110,12 @@ func (c *call) reviewNode(p *pull, rv *review) node {
 		"userContentEdits": c.editConnection(rv.revisions),
 		"commit":           field(func() any { return c.commitNode(p.repo, rv.commit) }),
 		"url":              fmt.Sprintf("%s/%s/pull/%d#pullrequestreview-%d", c.sim.url, p.repo.fullName(), p.number, rv.id),
-		"comments": graphql.Connection("PullRequestReviewCommentConnection", each(rv.comments, func(rc *reviewComment) node {
-			return c.reviewCommentNode(p, rc)
-		})),
+		"comments":         graphql.Connection("PullRequestReviewCommentConnection", each(rv.comments, c.reviewCommentNode)),
 	}}
 }
 
-func (c *call) commentNode(p *pull, cm *comment) node {
+func (c *call) commentNode(cm *comment) node {
+	p := cm.pull
 	return &graphql.Object{Type: "IssueComment", Fields: fields{
 		"id": nodeID("IC", cm.id), "databaseId": cm.id, "fullDatabaseId": idText(cm.id), "author": c.actor(cm.author),
 		"authorAssociation": p.repo.association(cm.author), "body": cm.body, "createdAt": stamp(cm.created),
@@ -176,13 +172,8 @@ func (c *call) commitNode(r *repo, sha string) node {
 		"authors":         graphql.Resolver(func(a args) (any, error) { return c.commitAuthors(r, sha, a) }),
 		"committer":       read(func(cm bare.Commit) any { return c.gitActor(cm.CommitName, cm.CommitMail) }),
 		"checkSuites": graphql.Resolver(func(a args) (any, error) {
-			var suites []node
-			for _, cs := range r.suites {
-				if cs.sha == sha {
-					suites = append(suites, c.suiteNode(r, cs))
-				}
-			}
-			return graphql.Connection("CheckSuiteConnection", suites)(a)
+			suites := slices.DeleteFunc(slices.Clone(r.suites), func(cs *checkSuite) bool { return cs.sha != sha })
+			return graphql.Connection("CheckSuiteConnection", each(suites, c.suiteNode))(a)
 		}),
 		"history": graphql.Resolver(func(a args) (any, error) { return c.historyConnection(r, sha, a) }),
 		"associatedPullRequests": graphql.Resolver(func(a args) (any, error) {
@@ -215,10 +206,7 @@ func (c *call) historyConnection(r *repo, sha string, a args) (any, error) {
 }
 
 func (c *call) rollupNode(r *repo, sha string) node {
-	var contexts []node
-	for _, run := range r.runs(sha) {
-		contexts = append(contexts, c.checkRunNode(r, run))
-	}
+	contexts := each(r.runs(sha), c.checkRunNode)
 	for _, st := range r.latestStatuses(sha) {
 		contexts = append(contexts, &graphql.Object{Type: "StatusContext", Fields: fields{
 			"id": nodeID("SC", st.id), "context": st.context, "state": strings.ToUpper(st.state), "targetUrl": orNull(st.targetURL),
@@ -231,31 +219,31 @@ func (c *call) rollupNode(r *repo, sha string) node {
 	}}
 }
 
-func (c *call) checkRunNode(r *repo, run *checkRun) node {
-	rest := c.sim.renderCheckRun(r, run)
+func (c *call) checkRunNode(run *checkRun) node {
+	rest := c.sim.renderCheckRun(run)
 	upper := func(text string) any { return orNull(strings.ToUpper(text)) }
 	return &graphql.Object{Type: "CheckRun", Fields: fields{
 		"id": nodeID("CR", run.id), "databaseId": run.id, "name": run.name, "status": upper(run.status),
 		"conclusion": upper(run.conclusion), "detailsUrl": rest["details_url"], "url": rest["html_url"],
 		"title": orNull(run.title), "summary": orNull(run.summary), "text": orNull(run.text),
-		"startedAt": stamp(run.started), "completedAt": stamp(run.completed), "isRequired": requiredField(r, run.name),
-		"checkSuite": c.suiteNode(r, run.suite),
+		"startedAt": stamp(run.started), "completedAt": stamp(run.completed), "isRequired": requiredField(run.suite.repo, run.name),
+		"checkSuite": c.suiteNode(run.suite),
 	}}
 }
 
-func (c *call) suiteNode(r *repo, cs *checkSuite) node {
+func (c *call) suiteNode(cs *checkSuite) node {
 	app := c.sim.renderApp(cs.app)
 	return &graphql.Object{Type: "CheckSuite", Fields: fields{
 		"id": nodeID("CS", cs.id), "databaseId": cs.id, "status": strings.ToUpper(cs.status()),
 		"conclusion": orNull(strings.ToUpper(cs.conclusion())),
 		"createdAt":  stamp(cs.created),
-		"branch":     c.refNode(r, cs.branch),
+		"branch":     c.refNode(cs.repo, cs.branch),
 		"creator":    nil, // only Apps report
 		"checkRuns": field(func() any {
 			return &graphql.Object{Type: "CheckRunConnection", Fields: fields{"totalCount": len(cs.runs)}}
 		}),
 		"workflowRun": nil, // it runs no workflows
-		"url":         fmt.Sprintf("%s/%s/commit/%s/checks?check_suite_id=%d", c.sim.url, r.fullName(), cs.sha, cs.id),
+		"url":         fmt.Sprintf("%s/%s/commit/%s/checks?check_suite_id=%d", c.sim.url, cs.repo.fullName(), cs.sha, cs.id),
 		"app": &graphql.Object{Type: "App",
 			Fields: fields{"id": app["node_id"], "databaseId": app["id"], "slug": app["slug"], "name": app["name"]}},
 	}}

@@ -8,10 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-func (c *call) renderComment(cm *comment) object { return c.sim.renderComment(c.pull, cm) }
-
 func (c *call) listComments() (reply, error) {
-	return ok(each(page(c, c.pull.comments), c.renderComment))
+	return ok(each(page(c, c.pull.comments), c.sim.renderComment))
 }
 
 // commentBody reads the text of a comment, and enforces its maximum length.
@@ -34,15 +32,15 @@ func (c *call) createComment() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	cm := &comment{id: c.sim.id(), author: c.user, body: body, created: c.sim.now(), updated: c.sim.now()}
+	cm := &comment{id: c.sim.id(), pull: c.pull, author: c.user, body: body, created: c.sim.now(), updated: c.sim.now()}
 	c.pull.comments = append(c.pull.comments, cm)
 	c.pull.updated = c.sim.now()
 	c.emitComment(cm, "created", object{})
-	return created(c.renderComment(cm))
+	return created(c.sim.renderComment(cm))
 }
 
 func (c *call) emitComment(cm *comment, action string, payload object) {
-	payload["comment"], payload["issue"] = c.renderComment(cm), c.sim.renderIssue(c.pull)
+	payload["comment"], payload["issue"] = c.sim.renderComment(cm), c.sim.renderIssue(c.pull)
 	c.sim.emit(c.repo, c.user, "issue_comment", action, payload)
 }
 
@@ -73,7 +71,7 @@ func (c *call) updateComment(cm *comment) (reply, error) {
 	cm.revisions = revised(cm.revisions, revision{cm.author, cm.created, before}, revision{c.user, c.sim.now(), body})
 	cm.body, cm.updated, cm.edited, cm.editor = body, c.sim.now(), c.sim.now(), c.user
 	c.emitComment(cm, "edited", object{"changes": object{"body": object{"from": before}}})
-	return ok(c.renderComment(cm))
+	return ok(c.sim.renderComment(cm))
 }
 
 func (c *call) deleteComment(cm *comment) (reply, error) {
@@ -108,7 +106,7 @@ func (s *Sim) renderIssue(p *pull) object {
 }
 
 func (c *call) renderLabels() (reply, error) {
-	return ok(each(page(c, c.pull.labels), func(l *label) object { return c.sim.renderLabel(c.repo, l) }))
+	return ok(each(page(c, c.pull.labels), c.sim.renderLabel))
 }
 
 // labelNames reads {"labels": [...]} or a bare array, because clients send both.
@@ -136,7 +134,7 @@ func (c *call) addLabels() (reply, error) {
 func (c *call) label(name string) *label {
 	l := c.repo.labels[strings.ToLower(name)]
 	if l == nil {
-		l = &label{id: c.sim.id(), name: name, color: "ededed"}
+		l = &label{id: c.sim.id(), repo: c.repo, name: name, color: "ededed"}
 		c.repo.labels[strings.ToLower(name)] = l
 	}
 	return l
@@ -147,14 +145,14 @@ func (c *call) addLabel(name string) {
 	if !slices.Contains(c.pull.labels, l) {
 		c.pull.labels = append(c.pull.labels, l)
 		c.pull.labelled = append(c.pull.labelled, labelling{l, true, c.user, c.sim.now()})
-		c.sim.emitPull(c.ctx, c.pull, c.user, "labeled", object{"label": c.sim.renderLabel(c.repo, l)})
+		c.sim.emitPull(c.ctx, c.pull, c.user, "labeled", object{"label": c.sim.renderLabel(l)})
 	}
 }
 
 func (c *call) dropLabel(l *label) {
 	c.pull.labelled = append(c.pull.labelled, labelling{l, false, c.user, c.sim.now()})
 	c.pull.labels = slices.DeleteFunc(c.pull.labels, func(other *label) bool { return other == l })
-	c.sim.emitPull(c.ctx, c.pull, c.user, "unlabeled", object{"label": c.sim.renderLabel(c.repo, l)})
+	c.sim.emitPull(c.ctx, c.pull, c.user, "unlabeled", object{"label": c.sim.renderLabel(l)})
 }
 
 func (c *call) removeLabel() (reply, error) {

@@ -221,6 +221,7 @@ type mergeability struct {
 // review is one review; its states are GitHub's: PENDING, COMMENTED, APPROVED, CHANGES_REQUESTED, DISMISSED.
 type review struct {
 	id          int64
+	pull        *pull
 	author      *account
 	state, body string
 	commit      string
@@ -256,6 +257,7 @@ type thread struct {
 // issue is an issue that is not a pull request.
 type issue struct {
 	id          int64
+	repo        *repo
 	number      int
 	title, body string
 	author      *account
@@ -265,6 +267,7 @@ type issue struct {
 
 type comment struct {
 	id               int64
+	pull             *pull
 	author           *account
 	body             string
 	created, updated time.Time
@@ -290,6 +293,7 @@ func revised(before []revision, first, next revision) []revision {
 
 type label struct {
 	id          int64
+	repo        *repo
 	name, color string
 }
 
@@ -304,6 +308,7 @@ type labelling struct {
 // checkSuite groups the check runs of one app for one commit.
 type checkSuite struct {
 	id               int64
+	repo             *repo
 	sha, branch      string
 	commit           bare.Commit
 	app              *account // nil for the simulator's own CI
@@ -367,6 +372,7 @@ type annotation struct {
 
 type status struct {
 	id                     int64
+	repo                   *repo
 	sha                    string
 	context, state         string
 	description, targetURL string

@@ -11,8 +11,8 @@ func (c *call) nodeByID(id string) node {
 	if p := c.pullByID(id); p != nil {
 		return c.pullNode(p)
 	}
-	if p, th := c.threadByID(id); th != nil {
-		return c.threadNode(p, th)
+	if th := c.threadByID(id); th != nil {
+		return c.threadNode(th)
 	}
 	for _, r := range c.sim.repos {
 		if r.permission(c.user) == "none" {
@@ -21,12 +21,12 @@ func (c *call) nodeByID(id string) node {
 		for _, p := range r.pulls {
 			for _, cm := range p.comments {
 				if nodeID("IC", cm.id) == id {
-					return c.commentNode(p, cm)
+					return c.commentNode(cm)
 				}
 			}
 			for _, rv := range p.reviews {
 				if nodeID("PRR", rv.id) == id && (rv.state != "PENDING" || rv.author == c.user) {
-					return c.reviewNode(p, rv)
+					return c.reviewNode(rv)
 				}
 			}
 		}

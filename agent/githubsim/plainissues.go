@@ -24,7 +24,7 @@ func (c *call) createIssue() (reply, error) {
 		return reply{}, invalid("Issue", "title", "missing_field")
 	}
 	c.repo.lastNumber++
-	i := &issue{id: c.sim.id(), number: c.repo.lastNumber, title: in.Title, body: in.Body, author: c.user, created: c.sim.now()}
+	i := &issue{id: c.sim.id(), repo: c.repo, number: c.repo.lastNumber, title: in.Title, body: in.Body, author: c.user, created: c.sim.now()}
 	for _, name := range in.Labels {
 		i.labels = append(i.labels, c.label(name))
 	}
@@ -38,7 +38,7 @@ func (c *call) renderPlainIssue(i *issue) object {
 	return object{
 		"id": i.id, "node_id": nodeID("I", i.id), "number": i.number, "title": i.title, "body": orNull(i.body), "state": "open",
 		"state_reason": nil, "user": c.sim.renderUser(i.author), "assignee": nil, "assignees": []object{}, "milestone": nil,
-		"labels": each(i.labels, func(l *label) object { return c.sim.renderLabel(c.repo, l) }), "locked": false,
+		"labels": each(i.labels, c.sim.renderLabel), "locked": false,
 		"active_lock_reason": nil, "comments": 0, "created_at": stamp(i.created), "updated_at": stamp(i.created), "closed_at": nil,
 		"author_association": c.repo.association(i.author), "performed_via_github_app": nil, "reactions": noReactions(self),
 		"html_url": fmt.Sprintf("%s/%s/issues/%d", c.sim.url, c.repo.fullName(), i.number), "url": self,
@@ -64,11 +64,11 @@ func (p *pull) closes() []*issue {
 	return out
 }
 
-func (c *call) issueNode(r *repo, i *issue) node {
+func (c *call) issueNode(i *issue) node {
 	return &graphql.Object{Type: "Issue", Fields: fields{
 		"id": nodeID("I", i.id), "databaseId": i.id, "number": i.number, "title": i.title, "body": i.body, "state": "OPEN",
-		"url":        fmt.Sprintf("%s/%s/issues/%d", c.sim.url, r.fullName(), i.number),
-		"repository": field(func() any { return c.repoNode(r) }), "author": c.actor(i.author),
+		"url":        fmt.Sprintf("%s/%s/issues/%d", c.sim.url, i.repo.fullName(), i.number),
+		"repository": field(func() any { return c.repoNode(i.repo) }), "author": c.actor(i.author),
 		"labels": graphql.Connection("LabelConnection", each(i.labels, labelNode)),
 	}}
 }

@@ -115,9 +115,9 @@ func (c *call) renderRepoFor() object {
 	return out
 }
 
-func (s *Sim) renderLabel(r *repo, l *label) object {
+func (s *Sim) renderLabel(l *label) object {
 	return object{
-		"id": l.id, "node_id": nodeID("LA", l.id), "url": s.api("/repos/%s/labels/%s", r.fullName(), l.name),
+		"id": l.id, "node_id": nodeID("LA", l.id), "url": s.api("/repos/%s/labels/%s", l.repo.fullName(), l.name),
 		"name": l.name, "color": l.color, "default": false, "description": nil,
 	}
 }
@@ -145,7 +145,7 @@ func (s *Sim) renderPull(p *pull) object {
 		"title": p.title, "body": orNull(p.body), "user": s.renderUser(p.author), "draft": p.draft,
 		"author_association": p.repo.association(p.author), "active_lock_reason": nil, "auto_merge": nil,
 		"assignee": nil, "assignees": []object{}, "milestone": nil, "requested_teams": []object{},
-		"labels":              each(p.labels, func(l *label) object { return s.renderLabel(r, l) }),
+		"labels":              each(p.labels, s.renderLabel),
 		"requested_reviewers": each(p.requested, s.renderUser),
 		"head":                end(p.headRepo, p.headRef, p.headSHA), "base": end(r, p.baseRef, p.baseSHA),
 		"created_at": stamp(p.created), "updated_at": stamp(p.updated), "closed_at": stamp(p.closedAt),
@@ -175,7 +175,8 @@ func (r *repo) association(a *account) string {
 	return "NONE"
 }
 
-func (s *Sim) renderReview(p *pull, rv *review) object {
+func (s *Sim) renderReview(rv *review) object {
+	p := rv.pull
 	html := fmt.Sprintf("%s/%s/pull/%d#pullrequestreview-%d", s.url, p.repo.fullName(), p.number, rv.id)
 	pullURL := s.api("/repos/%s/pulls/%d", p.repo.fullName(), p.number)
 	out := object{
@@ -190,7 +191,8 @@ func (s *Sim) renderReview(p *pull, rv *review) object {
 	return out
 }
 
-func (s *Sim) renderReviewComment(p *pull, rc *reviewComment) object {
+func (s *Sim) renderReviewComment(rc *reviewComment) object {
+	p := rc.review.pull
 	self := s.api("/repos/%s/pulls/comments/%d", p.repo.fullName(), rc.id)
 	html := fmt.Sprintf("%s/%s/pull/%d#discussion_r%d", s.url, p.repo.fullName(), p.number, rc.id)
 	pullURL := s.api("/repos/%s/pulls/%d", p.repo.fullName(), p.number)
@@ -221,7 +223,8 @@ func noReactions(of string) object {
 	return out
 }
 
-func (s *Sim) renderComment(p *pull, cm *comment) object {
+func (s *Sim) renderComment(cm *comment) object {
+	p := cm.pull
 	issue := s.api("/repos/%s/issues/%d", p.repo.fullName(), p.number)
 	self := s.api("/repos/%s/issues/comments/%d", p.repo.fullName(), cm.id)
 	return object{

@@ -25,16 +25,14 @@ func textRefusal(texts ...string) error {
 }
 
 // visibleReviews leaves out other people's pending reviews, which only their authors may see.
-func (c *call) visibleReviews() []*review {
-	return slices.DeleteFunc(slices.Clone(c.pull.reviews), func(rv *review) bool {
+func (c *call) visibleReviews(p *pull) []*review {
+	return slices.DeleteFunc(slices.Clone(p.reviews), func(rv *review) bool {
 		return rv.state == "PENDING" && rv.author != c.user
 	})
 }
 
-func (c *call) renderReview(rv *review) object { return c.sim.renderReview(c.pull, rv) }
-
 func (c *call) listReviews() (reply, error) {
-	return ok(each(page(c, c.visibleReviews()), c.renderReview))
+	return ok(each(page(c, c.visibleReviews(c.pull)), c.sim.renderReview))
 }
 
 type reviewInput struct {
@@ -68,7 +66,7 @@ func (c *call) createReview() (reply, error) {
 			return reply{}, textRefusal("The commit_id does not exist")
 		}
 	}
-	rv := &review{id: c.sim.id(), author: c.user, body: in.Body, commit: in.CommitID, state: "PENDING", created: c.sim.now()}
+	rv := &review{id: c.sim.id(), pull: p, author: c.user, body: in.Body, commit: in.CommitID, state: "PENDING", created: c.sim.now()}
 	if err := c.addComments(rv, in); err != nil {
 		return reply{}, err
 	}
@@ -76,7 +74,7 @@ func (c *call) createReview() (reply, error) {
 	if in.Event != "" {
 		c.submit(rv, in.Event)
 	}
-	return ok(c.renderReview(rv))
+	return ok(c.sim.renderReview(rv))
 }
 
 // checkReview enforces the rules for a review's event.
@@ -155,14 +153,14 @@ func (c *call) submit(rv *review, event string) {
 	c.emitReview(rv, "submitted")
 	for _, rc := range rv.comments {
 		c.sim.emit(p.repo, c.user, "pull_request_review_comment", "created", object{
-			"comment": c.sim.renderReviewComment(p, rc), "pull_request": c.sim.renderPull(p),
+			"comment": c.sim.renderReviewComment(rc), "pull_request": c.sim.renderPull(p),
 		})
 	}
 }
 
 // emitReview sends a review event, in which the state is in lower case.
 func (c *call) emitReview(rv *review, action string) {
-	rendered := c.renderReview(rv)
+	rendered := c.sim.renderReview(rv)
 	rendered["state"] = strings.ToLower(rv.state)
 	payload := object{"review": rendered, "pull_request": c.sim.renderPull(c.pull)}
 	if action == "edited" {
@@ -173,14 +171,14 @@ func (c *call) emitReview(rv *review, action string) {
 
 // review finds the review that the path names.
 func (c *call) review() (*review, error) {
-	rv := find(c.visibleReviews(), func(rv *review) bool { return rv.id == c.id("review") })
+	rv := find(c.visibleReviews(c.pull), func(rv *review) bool { return rv.id == c.id("review") })
 	if rv == nil {
 		return nil, errNotFound
 	}
 	return rv, nil
 }
 
-func (c *call) getReview(rv *review) (reply, error) { return ok(c.renderReview(rv)) }
+func (c *call) getReview(rv *review) (reply, error) { return ok(c.sim.renderReview(rv)) }
 
 // updateReview changes the body; its author may do that, and everyone with write access.
 // https://docs.github.com/en/communities/moderating-comments-and-conversations/managing-disruptive-comments
@@ -200,7 +198,7 @@ func (c *call) updateReview(rv *review) (reply, error) {
 	rv.revisions = revised(rv.revisions, revision{rv.author, rv.submitted, rv.body}, revision{c.user, c.sim.now(), in.Body})
 	rv.body, rv.edited, rv.editor, c.pull.updated = in.Body, c.sim.now(), c.user, c.sim.now()
 	c.emitReview(rv, "edited")
-	return ok(c.renderReview(rv))
+	return ok(c.sim.renderReview(rv))
 }
 
 func (c *call) dismissReview(rv *review) (reply, error) {
@@ -215,27 +213,23 @@ func (c *call) dismissReview(rv *review) (reply, error) {
 	}
 	p, was := c.pull, rv.state
 	p.happened("ReviewDismissedEvent", c.user, func(c *call) fields {
-		return fields{"previousReviewState": was, "dismissalMessage": in.Message, "review": c.reviewNode(p, rv)}
+		return fields{"previousReviewState": was, "dismissalMessage": in.Message, "review": c.reviewNode(rv)}
 	})
 	rv.state = "DISMISSED"
 	c.emitReview(rv, "dismissed")
-	return ok(c.renderReview(rv))
+	return ok(c.sim.renderReview(rv))
 }
 
 func (c *call) reviewComments(rv *review) (reply, error) {
-	return ok(each(page(c, rv.comments), c.renderReviewComment))
+	return ok(each(page(c, rv.comments), c.sim.renderReviewComment))
 }
 
 func (c *call) pullComments() (reply, error) {
 	var all []*reviewComment
-	for _, rv := range c.visibleReviews() {
+	for _, rv := range c.visibleReviews(c.pull) {
 		all = append(all, rv.comments...)
 	}
-	return ok(each(page(c, all), c.renderReviewComment))
-}
-
-func (c *call) renderReviewComment(rc *reviewComment) object {
-	return c.sim.renderReviewComment(c.pull, rc)
+	return ok(each(page(c, all), c.sim.renderReviewComment))
 }
 
 type reviewersInput struct {

@@ -12,6 +12,8 @@ import (
 // root is the comment that began the thread.
 func (th *thread) root() *reviewComment { return th.comments[0] }
 
+func (th *thread) pull() *pull { return th.root().review.pull }
+
 // visibleThreads leaves out the threads of other people's pending reviews.
 func (c *call) visibleThreads(p *pull) []*thread {
 	return slices.DeleteFunc(slices.Clone(p.threads), func(th *thread) bool {
@@ -35,26 +37,25 @@ func (c *call) createReply() (reply, error) {
 		if root.id != c.id("comment") {
 			continue
 		}
-		rv := &review{id: c.sim.id(), author: c.user, commit: root.commit, created: c.sim.now()}
+		rv := &review{id: c.sim.id(), pull: c.pull, author: c.user, commit: root.commit, created: c.sim.now()}
 		rc := *root
 		rc.id, rc.author, rc.body, rc.created, rc.review, rc.replyTo = c.sim.id(), c.user, in.Body, c.sim.now(), rv, root
 		rv.comments, th.comments = append(rv.comments, &rc), append(th.comments, &rc)
 		c.pull.reviews = append(c.pull.reviews, rv)
 		c.submit(rv, "COMMENT")
-		return created(c.renderReviewComment(&rc))
+		return created(c.sim.renderReviewComment(&rc))
 	}
 	return reply{}, errNotFound
 }
 
 func (c *call) threadConnection(p *pull, a args) (any, error) {
-	list := each(c.visibleThreads(p), func(th *thread) node { return c.threadNode(p, th) })
-	return graphql.Connection("PullRequestReviewThreadConnection", list)(a)
+	return graphql.Connection("PullRequestReviewThreadConnection", each(c.visibleThreads(p), c.threadNode))(a)
 }
 
 // threadNode renders a thread. The thread counts as outdated as soon as the head is not the reviewed commit;
 // GitHub compares the lines instead.
-func (c *call) threadNode(p *pull, th *thread) node {
-	root := th.root()
+func (c *call) threadNode(th *thread) node {
+	root, p := th.root(), th.pull()
 	outdated, line := root.commit != p.headSHA, any(root.line)
 	if outdated {
 		line = nil
@@ -63,19 +64,18 @@ func (c *call) threadNode(p *pull, th *thread) node {
 		"id": nodeID("PRRT", th.id), "isResolved": th.resolvedBy != nil, "isOutdated": outdated, "isCollapsed": th.resolvedBy != nil,
 		"resolvedBy": c.userNode(th.resolvedBy, "User"), "path": root.path, "line": line, "originalLine": root.line, "diffSide": root.side,
 		"subjectType": "LINE", "pullRequest": field(func() any { return c.pullNode(p) }),
-		"comments": graphql.Connection("PullRequestReviewCommentConnection", each(th.comments, func(rc *reviewComment) node {
-			return c.reviewCommentNode(p, rc)
-		})),
+		"comments": graphql.Connection("PullRequestReviewCommentConnection", each(th.comments, c.reviewCommentNode)),
 	}}
 }
 
-func (c *call) reviewCommentNode(p *pull, rc *reviewComment) node {
+func (c *call) reviewCommentNode(rc *reviewComment) node {
+	p := rc.review.pull
 	return &graphql.Object{Type: "PullRequestReviewComment", Fields: fields{
 		"id": nodeID("PRRC", rc.id), "databaseId": rc.id, "fullDatabaseId": idText(rc.id), "author": c.actor(rc.author),
 		"authorAssociation": p.repo.association(rc.author), "body": rc.body, "path": rc.path, "line": rc.line,
 		"diffHunk": rc.hunk, "createdAt": stamp(rc.created), "lastEditedAt": nil, "editor": nil,
 		"url":               fmt.Sprintf("%s/%s/pull/%d#discussion_r%d", c.sim.url, p.repo.fullName(), p.number, rc.id),
-		"pullRequestReview": field(func() any { return c.reviewNode(p, rc.review) }),
+		"pullRequestReview": field(func() any { return c.reviewNode(rc.review) }),
 		"reactionGroups":    c.reactionGroups(rc),
 	}}
 }
@@ -86,7 +86,7 @@ func (c *call) reactionGroups(rc *reviewComment) []node {
 	for _, content := range slices.Sorted(maps.Keys(rc.reactions)) {
 		groups = append(groups, &graphql.Object{Type: "ReactionGroup", Fields: fields{
 			"content": content, "reactors": graphql.Connection("ReactorConnection",
-				each(rc.reactions[content], func(a *account) node { return c.actor(a) })),
+				each(rc.reactions[content], c.actor)),
 		}})
 	}
 	return groups
@@ -120,10 +120,11 @@ func (s *Sim) React(login, repository string, id int64, content string) error {
 func (c *call) resolveMutation(action string, by *account) func(args) (fields, error) {
 	return func(input args) (fields, error) {
 		id := input.Text("threadId")
-		p, th := c.threadByID(id)
+		th := c.threadByID(id)
 		if th == nil {
 			return nil, noNode(id)
 		}
+		p := th.pull()
 		if p.author != c.user && !p.repo.canWrite(c.user) {
 			return nil, c.forbidden()
 		}
@@ -131,16 +132,14 @@ func (c *call) resolveMutation(action string, by *account) func(args) (fields, e
 			th.resolvedBy, p.updated = by, c.sim.now()
 			c.sim.emit(p.repo, c.user, "pull_request_review_thread", action, object{
 				"pull_request": c.sim.renderPull(p),
-				"thread": object{"node_id": nodeID("PRRT", th.id), "comments": each(th.comments, func(rc *reviewComment) object {
-					return c.sim.renderReviewComment(p, rc)
-				})},
+				"thread":       object{"node_id": nodeID("PRRT", th.id), "comments": each(th.comments, c.sim.renderReviewComment)},
 			})
 		}
-		return fields{"thread": c.threadNode(p, th)}, nil
+		return fields{"thread": c.threadNode(th)}, nil
 	}
 }
 
-func (c *call) threadByID(id string) (*pull, *thread) {
+func (c *call) threadByID(id string) *thread {
 	for _, r := range c.sim.repos {
 		if r.permission(c.user) == "none" {
 			continue
@@ -148,10 +147,10 @@ func (c *call) threadByID(id string) (*pull, *thread) {
 		for _, p := range r.pulls {
 			for _, th := range c.visibleThreads(p) {
 				if nodeID("PRRT", th.id) == id {
-					return p, th
+					return th
 				}
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }
