@@ -274,7 +274,7 @@ func (c *call) getContents() (reply, error) {
 		return c.listDirectory(sha, name)
 	}
 	blob := entry.Hash.String()
-	text, err := c.repo.git.RunRaw(c.ctx, "cat-file", "blob", blob)
+	text, err := c.repo.git.RunWith(c.ctx, nil, "cat-file", "blob", blob)
 	if err != nil {
 		return reply{}, err
 	}

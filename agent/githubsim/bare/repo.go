@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -95,23 +94,15 @@ func gitEnv(extra ...string) []string {
 
 // Run runs git and returns its standard output without the last newline.
 func (g Repo) Run(ctx context.Context, args ...string) (string, error) {
-	return g.runWith(ctx, nil, nil, args...)
-}
-
-// RunRaw runs git and returns its standard output unchanged.
-func (g Repo) RunRaw(ctx context.Context, args ...string) (string, error) {
-	return g.execute(ctx, nil, nil, args...)
-}
-
-func (g Repo) runWith(ctx context.Context, stdin io.Reader, env []string, args ...string) (string, error) {
-	out, err := g.execute(ctx, stdin, env, args...)
+	out, err := g.RunWith(ctx, nil, args...)
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-func (g Repo) execute(ctx context.Context, stdin io.Reader, env []string, args ...string) (string, error) {
+// RunWith runs git with additional variables, and returns its standard output unchanged.
+func (g Repo) RunWith(ctx context.Context, env []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, g.path, append([]string{"--git-dir=" + g.Dir}, args...)...)
 	var stdout, stderr bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = stdin, &stdout, &stderr, gitEnv(env...)
+	cmd.Stdout, cmd.Stderr, cmd.Env = &stdout, &stderr, gitEnv(env...)
 	if err := cmd.Run(); err != nil {
 		return stdout.String(), fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
 	}
@@ -250,11 +241,11 @@ func (g Repo) Write(ctx context.Context, branch, parent, ident, message string, 
 // Checkout writes the files of sha into dir, without a .git.
 func (g Repo) Checkout(ctx context.Context, sha, dir string) error {
 	index := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, ".git-index")}
-	if _, err := g.runWith(ctx, nil, index, "read-tree", sha); err != nil {
+	if _, err := g.RunWith(ctx, index, "read-tree", sha); err != nil {
 		return err
 	}
 	defer os.Remove(filepath.Join(dir, ".git-index"))
-	_, err := g.runWith(ctx, nil, index, "--work-tree="+dir, "checkout-index", "--all", "--force")
+	_, err := g.RunWith(ctx, index, "--work-tree="+dir, "checkout-index", "--all", "--force")
 	return err
 }
 

@@ -79,8 +79,7 @@ func (s shape) object(typeName string, data map[string]any, sets []ast.Selection
 		return fmt.Errorf("%s: there is no type %s", path, concrete)
 	}
 	asked := graphql.Collect(s.schema, concrete, s.vars, sets...)
-	for _, fields := range asked {
-		field := fields[0]
+	for _, field := range asked {
 		value, present := data[field.Alias]
 		at := path + "." + field.Alias
 		if !present {
@@ -89,15 +88,11 @@ func (s shape) object(typeName string, data map[string]any, sets []ast.Selection
 		if field.Name == "__typename" {
 			continue
 		}
-		var sub []ast.SelectionSet
-		for _, f := range fields {
-			sub = append(sub, f.SelectionSet)
-		}
 		fieldDef := def.Fields.ForName(field.Name)
 		if fieldDef == nil {
 			return fmt.Errorf("%s: %s has no field %s", at, concrete, field.Name)
 		}
-		if err := s.value(fieldDef.Type, value, sub, at); err != nil {
+		if err := s.value(fieldDef.Type, value, field.Sets, at); err != nil {
 			return err
 		}
 	}

@@ -164,19 +164,14 @@ type execution struct {
 // null.
 func (e *execution) object(obj *Object, sets []ast.SelectionSet, path ast.Path) (data map[string]any, valid bool) {
 	data = map[string]any{}
-	for _, fields := range Collect(e.schema, obj.Type, e.vars, sets...) {
-		field := fields[0]
+	for _, field := range Collect(e.schema, obj.Type, e.vars, sets...) {
 		if field.Name == "__typename" {
 			data[field.Alias] = obj.Type
 			continue
 		}
 		def := e.schema.Types[obj.Type].Fields.ForName(field.Name)
 		at := append(slices.Clone(path), ast.PathName(field.Alias))
-		var sub []ast.SelectionSet
-		for _, f := range fields {
-			sub = append(sub, f.SelectionSet)
-		}
-		value, ok := e.value(def.Type, e.resolve(obj, field, at), sub, at)
+		value, ok := e.value(def.Type, e.resolve(obj, field.Field, at), field.Sets, at)
 		if !ok {
 			return nil, false
 		}
@@ -238,10 +233,16 @@ func (e *execution) value(t *ast.Type, value any, sub []ast.SelectionSet, path a
 	return nil, !t.NonNull
 }
 
-// Collect returns the fields that selections select on a type, grouped by alias, in the order of their first
-// appearance.
-func Collect(schema *ast.Schema, typeName string, vars map[string]any, sets ...ast.SelectionSet) [][]*ast.Field {
-	var out [][]*ast.Field
+// Selected is a field that selections select once or several times under one alias, with what each of them
+// selects of it.
+type Selected struct {
+	*ast.Field
+	Sets []ast.SelectionSet
+}
+
+// Collect returns the fields that selections select on a type, in the order of their first appearance.
+func Collect(schema *ast.Schema, typeName string, vars map[string]any, sets ...ast.SelectionSet) []Selected {
+	var out []Selected
 	var visit func(set ast.SelectionSet)
 	visit = func(set ast.SelectionSet) {
 		for _, selection := range set {
@@ -250,10 +251,10 @@ func Collect(schema *ast.Schema, typeName string, vars map[string]any, sets ...a
 				if skipped(s.Directives, vars) {
 					continue
 				}
-				if i := slices.IndexFunc(out, func(f []*ast.Field) bool { return f[0].Alias == s.Alias }); i >= 0 {
-					out[i] = append(out[i], s)
+				if i := slices.IndexFunc(out, func(f Selected) bool { return f.Alias == s.Alias }); i >= 0 {
+					out[i].Sets = append(out[i].Sets, s.SelectionSet)
 				} else {
-					out = append(out, []*ast.Field{s})
+					out = append(out, Selected{s, []ast.SelectionSet{s.SelectionSet}})
 				}
 			case *ast.InlineFragment:
 				if !skipped(s.Directives, vars) && applies(schema, s.TypeCondition, typeName) {
