@@ -19,17 +19,17 @@ var diskAttacks = []attack{
 	{"a full disk loses what was acknowledged", onDisk(fillUp)},
 	{"a disk that turns read-only loses webhooks", onDisk(func(_ context.Context, v *victim) {
 		// As after a disk error: open files can no longer be written.
-		steps.Must(command("mount", "-o", "remount,abort", v.folder))
+		steps.Must(execute("mount", "-o", "remount,abort", v.folder))
 	})},
 	{"a disk that goes away loses webhooks", onDisk(func(_ context.Context, v *victim) {
-		steps.Must(command("umount", "--lazy", v.folder))
+		steps.Must(execute("umount", "--lazy", v.folder))
 	})},
 }
 
 // diskSize is the size of the file systems, in bytes.
 const diskSize = 32 << 20
 
-func command(name string, arguments ...string) error {
+func execute(name string, arguments ...string) error {
 	if said, err := exec.Command(name, arguments...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(arguments, " "), err, said)
 	}
@@ -43,17 +43,17 @@ func onDisk(hurt func(context.Context, *victim)) func(context.Context, string) s
 		top := steps.Got(os.MkdirTemp("", "break"))
 		defer os.RemoveAll(top)
 		image, folder := filepath.Join(top, "image"), filepath.Join(top, "disk")
-		mount := func() error { return command("mount", "-o", "loop", image, folder) }
+		mount := func() error { return execute("mount", "-o", "loop", image, folder) }
 		if err := steps.Try(func() {
 			steps.Must(os.WriteFile(image, nil, 0o600))
 			steps.Must(os.Truncate(image, diskSize))
 			steps.Must(os.Mkdir(folder, 0o700))
-			steps.Must(command("mkfs.ext4", "-q", "-F", "-m", "0", image))
+			steps.Must(execute("mkfs.ext4", "-q", "-F", "-m", "0", image))
 			steps.Must(mount())
 		}); err != nil {
 			steps.Fail("%w, which is root and a loop device with ext4: %w", errSkipped, err)
 		}
-		defer func() { _ = command("umount", folder) }() // it may already be unmounted
+		defer func() { _ = execute("umount", folder) }() // it may already be unmounted
 		v := startOn(ctx, bin, folder)
 		defer func() { v.kill() }() // the relay that runs at that time
 		v.fill(ctx)
@@ -63,7 +63,7 @@ func onDisk(hurt func(context.Context, *victim)) func(context.Context, string) s
 		}
 		v.kill()
 		acknowledged := v.acknowledged
-		_ = command("umount", folder)
+		_ = execute("umount", folder)
 		steps.Must(mount())
 		v = startOn(ctx, bin, folder)
 		if events, _ := v.frames(ctx, acknowledged); len(events) < acknowledged {

@@ -50,7 +50,7 @@ func examined(change func(folder string) error, file string) func(context.Contex
 		folder := steps.Got(os.MkdirTemp("", "break"))
 		defer os.RemoveAll(folder)
 		git := func(args ...string) {
-			steps.Must(command("git", append([]string{"-C", folder, "-c", "user.name=break", "-c", "user.email=break@example.com"}, args...)...))
+			steps.Must(execute("git", append([]string{"-C", folder, "-c", "user.name=break", "-c", "user.email=break@example.com"}, args...)...))
 		}
 		git("init", "-q", "-b", "main")
 		for name, text := range map[string]string{

@@ -9,11 +9,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"time"
 
+	"touchstone/scripts/command"
 	"touchstone/worktree/steps"
 )
 
@@ -47,20 +47,22 @@ func main() {
 	seeded := flag.Bool("seeded", false, "make the attacks on programs built with a weakness, from the repository's top folder, and count "+
 		"what is seen")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	attacks := slices.Concat(relayAttacks, browserAttacks, logAttacks, diskAttacks, encryptedAttacks, guardAttacks, agentAttacks)
 	attacks = slices.DeleteFunc(attacks, func(a attack) bool { return !strings.Contains(a.name, *only) })
-	if *seeded {
-		if trySeeds(ctx, attacks) > 0 {
-			os.Exit(1)
+	command.Run("break", func(ctx context.Context) (bool, error) {
+		if *seeded {
+			return trySeeds(ctx, attacks) == 0, nil
 		}
-		return
-	}
-	succeeded, skipped := 0, 0
+		return tryAll(ctx, *bin, attacks) == 0, nil
+	})
+}
+
+// tryAll makes the attacks on the programs in a folder, and returns how many succeeded.
+func tryAll(ctx context.Context, bin string, attacks []attack) (succeeded int) {
+	skipped := 0
 	for _, a := range attacks {
 		achieved := ""
-		err := steps.Try(func() { achieved = a.make(ctx, *bin) })
+		err := steps.Try(func() { achieved = a.make(ctx, bin) })
 		switch {
 		case errors.Is(err, errSkipped):
 			skipped++
@@ -79,7 +81,5 @@ func main() {
 		fmt.Printf("break: %d attacks could not be made on this machine\n", skipped)
 	}
 	fmt.Printf("break: %d attacks, %d succeeded\n", len(attacks)-skipped, succeeded)
-	if succeeded > 0 {
-		os.Exit(1)
-	}
+	return succeeded
 }

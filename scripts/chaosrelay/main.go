@@ -16,45 +16,33 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"touchstone/scripts/command"
 )
 
-func main() { os.Exit(run()) }
-
-func run() int {
+func main() {
 	store := flag.String("store", "firestore", "the store to try: sqlite or firestore")
 	minutes := flag.Float64("minutes", 1, "how long to go on, in minutes")
 	seed := flag.Uint64("seed", 0, "repeat the decisions of an earlier run; 0 picks a seed")
 	clocks := flag.Bool("clocks", false, "have the relays' clocks days apart, with --store firestore")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./scripts/chaosrelay --store sqlite|firestore --minutes 1 [--seed N] [--clocks]")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() > 0 || *store != "sqlite" && *store != "firestore" || *minutes <= 0 || *clocks && *store != "firestore" {
-		flag.Usage()
-		return 2
-	}
+	command.ParseFlags("usage: go run ./scripts/chaosrelay --store sqlite|firestore --minutes 1 [--seed N] [--clocks]", func() bool {
+		return *minutes > 0 && (*store == "firestore" || *store == "sqlite" && !*clocks)
+	})
 	if *seed == 0 {
 		*seed = rand.Uint64()
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	fmt.Printf("chaos: store %s, seed %d\n", *store, *seed)
-	result, err := chaos(ctx, plan{store: *store, duration: time.Duration(*minutes * float64(time.Minute)), seed: *seed, clocks: *clocks})
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "chaosrelay: %v\n", err)
-		return 1
-	}
-	for _, line := range result.details {
-		fmt.Println("  " + line)
-	}
-	fmt.Println(result)
-	if !result.clean() {
-		return 1
-	}
-	return 0
+	p := plan{store: *store, duration: time.Duration(*minutes * float64(time.Minute)), seed: *seed, clocks: *clocks}
+	command.Run("chaosrelay", func(ctx context.Context) (bool, error) {
+		result, err := chaos(ctx, p)
+		if err != nil {
+			return false, err
+		}
+		for _, line := range result.details {
+			fmt.Println("  " + line)
+		}
+		fmt.Println(result)
+		return result.clean(), nil
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 )
 
 // ParseFlags reads the flags of a program that takes no other arguments. If there are others, or if complete is set
@@ -23,10 +24,10 @@ func ParseFlags(usage string, complete func() bool) {
 	}
 }
 
-// Run runs a program until it ends or is interrupted. It exits with 1 after an error, which it prints behind the
+// Run runs a program until it ends or is interrupted or terminated. It exits with 1 after an error, which it prints behind the
 // program's name, and if the result is not what it has to be.
 func Run(name string, run func(context.Context) (good bool, err error)) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	good, err := run(ctx)
 	stop()
 	if err != nil {

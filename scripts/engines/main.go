@@ -8,6 +8,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,17 +27,12 @@ var suite = []string{"go", "test", "-json", "-count=1", "-timeout=30m", "-parall
 func main() {
 	command.ParseFlags("usage: engines\n\n"+
 		"Drive every case of the engines' conformance suite through the real model CLIs, for some minutes.", nil)
-	complete, err := run(os.Stdout)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "engines: "+err.Error())
-	}
-	if err != nil || !complete {
-		os.Exit(1)
-	}
+	command.Run("engines", func(ctx context.Context) (bool, error) { return run(ctx, os.Stdout) })
 }
 
-func run(out io.Writer) (complete bool, err error) {
-	cmd := exec.Command(suite[0], suite[1:]...)
+func run(ctx context.Context, out io.Writer) (complete bool, err error) {
+	cmd := exec.CommandContext(ctx, suite[0], suite[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Env = append(os.Environ(), "TOUCHSTONE_ENGINES=all")
 	cmd.Stderr = os.Stderr
 	events, err := cmd.StdoutPipe()

@@ -8,10 +8,8 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -19,6 +17,7 @@ import (
 
 	"touchstone/agent/githubsim"
 	"touchstone/scripts/ci"
+	"touchstone/scripts/command"
 	"touchstone/worktree/atomicfile"
 )
 
@@ -50,16 +49,10 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := command().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "githubsim:", err)
-		stop()
-		os.Exit(1)
-	}
+	command.Run("githubsim", func(ctx context.Context) (bool, error) { return true, newCommand().ExecuteContext(ctx) })
 }
 
-func command() *cobra.Command {
+func newCommand() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use: "githubsim --repo DIR --users FILE", Short: "A GitHub on loopback", Long: long, Example: example,

@@ -189,7 +189,7 @@ func TestBadInputIsSaidInASentence(t *testing.T) {
 		"port taken":        {[]string{"--repo", t.TempDir(), "--users", users, "--listen", ln.Addr().String()}, "choose another --listen"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := command()
+			cmd := newCommand()
 			cmd.SetArgs(tt.args)
 			cmd.SetOut(&bytes.Buffer{})
 			err := cmd.ExecuteContext(context.Background())

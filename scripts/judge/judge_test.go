@@ -132,12 +132,12 @@ func TestHowItIsReviewedIsChosenByTheRepository(t *testing.T) {
 			t.Errorf("%+v: the settings are part of the change: %v, %q", o, err, out)
 		}
 	}
-	cmd := command()
+	cmd := newCommand()
 	cmd.SetArgs([]string{"--strategy", "committee"})
 	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "session or specialists") {
 		t.Errorf("an unknown strategy: %v", err)
 	}
-	cmd = command()
+	cmd = newCommand()
 	cmd.SetArgs([]string{"--check", "all"})
 	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "off, critical or blocking") {
 		t.Errorf("an unknown check: %v", err)

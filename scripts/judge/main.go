@@ -13,10 +13,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -24,16 +22,11 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/scripts/byhand"
+	"touchstone/scripts/command"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := command().ExecuteContext(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "judge:", err)
-		os.Exit(1)
-	}
+	command.Run("judge", func(ctx context.Context) (bool, error) { return true, newCommand().ExecuteContext(ctx) })
 }
 
 // options are the options of the command line.
@@ -44,7 +37,7 @@ type options struct {
 	show                                 bool
 }
 
-func command() *cobra.Command {
+func newCommand() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "judge --clones DIR",

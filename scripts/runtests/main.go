@@ -23,31 +23,28 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"os/signal"
 	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"touchstone/relay/storetest/emulator"
+	"touchstone/scripts/command"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	end, err := shareEmulator(os.Args[1:])
-	if err == nil {
-		err = errors.Join(run(ctx, os.Args[1:], os.Stdout), end())
-	}
-	stop()
-	if err != nil {
-		if !errors.As(err, new(*exec.ExitError)) { // the summary has reported it
-			fmt.Fprintln(os.Stderr, "runtests:", err)
+	command.Run("runtests", func(ctx context.Context) (bool, error) {
+		end, err := shareEmulator(os.Args[1:])
+		if err == nil {
+			err = errors.Join(run(ctx, os.Args[1:], os.Stdout), end())
 		}
-		os.Exit(1)
-	}
+		if errors.As(err, new(*exec.ExitError)) {
+			return false, nil // the summary has reported it
+		}
+		return true, err
+	})
 }
 
 // shareEmulator starts the emulator for the tests of all packages, several of which need it, if this machine

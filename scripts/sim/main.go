@@ -28,11 +28,7 @@ func main() {
 	seeds := flag.Uint64("seeds", 100, "how many schedules to run")
 	first := flag.Uint64("seed", 1, "the seed of the first; the others follow it")
 	verbose := flag.Bool("v", false, "tell the steps of every schedule")
-	flag.Parse()
-	if flag.NArg() > 0 || *seeds == 0 {
-		flag.Usage()
-		os.Exit(2)
-	}
+	command.ParseFlags("usage: sim [-seeds N] [-seed N] [-v]\n\nRun the loop in orders that seeds choose.", func() bool { return *seeds > 0 })
 	// Little memory stays in use and much becomes garbage, so the collector may run less often.
 	debug.SetGCPercent(1000)
 	fmt.Printf("sim: seeds %d to %d\n", *first, *first+*seeds-1)

@@ -6,11 +6,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,18 +15,19 @@ import (
 	"touchstone/agent/engine/process"
 	"touchstone/agent/impact/golang"
 	"touchstone/agent/quality"
+	"touchstone/scripts/command"
 )
 
 func main() {
 	process.Bootstrap()
 	bounded.Bootstrap(golang.Task, quality.Task)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := new(options).command().ExecuteContext(ctx)
-	stop()
-	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(os.Stderr, "standin:", err)
-		os.Exit(1)
-	}
+	command.Run("standin", func(ctx context.Context) (bool, error) {
+		err := new(options).command().ExecuteContext(ctx)
+		if errors.Is(err, context.Canceled) {
+			err = nil
+		}
+		return true, err
+	})
 }
 
 // options are the options of the command line.
