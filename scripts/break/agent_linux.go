@@ -23,13 +23,13 @@ import (
 // agentAttacks are attempts by a session, or by the code that a verify command runs, on the machine of an
 // author's agent. The payload contains what each attempt does.
 var agentAttacks = []attack{
-	{"cached code decides another pull request's verify", caches},
-	{"a command left in a nested .git runs later", nested},
-	{"root in the sandbox opens a packet socket", inside("packets")},
-	{"root in the sandbox sets the clock", inside("clock")},
-	{"a session writes to its starter's files", descriptors},
-	{"a session or a verify command gets out of a closed network", closed},
-	{"a verify command starts processes without end", bomb},
+	{"cached code decides another pull request's verify", onMachine("caches", caches)},
+	{"a command left in a nested .git runs later", onMachine("nested", nested)},
+	{"root in the sandbox opens a packet socket", onMachine("packets", inside)},
+	{"root in the sandbox sets the clock", onMachine("clock", inside)},
+	{"a session writes to its starter's files", onMachine("descriptors", descriptors)},
+	{"a session or a verify command gets out of a closed network", onMachine("closed", closed)},
+	{"a verify command starts processes without end", onMachine("bomb", bomb)},
 }
 
 // The logins; root owns everything.
@@ -50,6 +50,8 @@ type machine struct {
 	config string
 	url    string
 	stop   func()
+	// kind is what the payload attempts.
+	kind string
 	// network is the setting author.network.
 	network string
 
@@ -58,9 +60,18 @@ type machine struct {
 	reports []string
 }
 
+// onMachine makes an attack of a kind of payload on a machine of its own.
+func onMachine(kind string, try func(context.Context, *machine) string) func(context.Context, string) string {
+	return func(ctx context.Context, bin string) string {
+		m := newMachine(ctx, bin, kind)
+		defer m.stop()
+		return try(ctx, m)
+	}
+}
+
 // newMachine starts the simulated GitHub, whose repository has a verify command, and configures an agent.
 func newMachine(ctx context.Context, bin, kind string) *machine {
-	m := &machine{network: "full", bin: steps.Got(filepath.Abs(filepath.Join(bin, "touchstone")))}
+	m := &machine{kind: kind, network: "full", bin: steps.Got(filepath.Abs(filepath.Join(bin, "touchstone")))}
 	m.folder = steps.Got(os.MkdirTemp("", "break"))
 	ctx, cancel := context.WithCancel(ctx)
 	front := steps.Got(net.Listen("tcp", "127.0.0.1:0"))
@@ -73,7 +84,7 @@ func newMachine(ctx context.Context, bin, kind string) *machine {
 		running.Wait()
 		_ = os.RemoveAll(m.folder)
 	}
-	if err := steps.Try(func() { m.prepare(ctx, kind) }); err != nil {
+	if err := steps.Try(func() { m.prepare(ctx) }); err != nil {
 		m.stop()
 		steps.Must(err)
 	}
@@ -82,7 +93,7 @@ func newMachine(ctx context.Context, bin, kind string) *machine {
 	return m
 }
 
-func (m *machine) prepare(ctx context.Context, kind string) {
+func (m *machine) prepare(ctx context.Context) {
 	program := steps.Got(os.Executable())
 	var users []githubsim.User
 	for _, login := range []string{owner, author, judge} {
@@ -95,19 +106,19 @@ func (m *machine) prepare(ctx context.Context, kind string) {
 			return githubsim.CIResult{Conclusion: "failure", Summary: "It fails."}
 		},
 	}))
-	command := steps.Got(json.Marshal([]string{program, payloadWord, kind, m.url, "verify"}))
+	command := steps.Got(json.Marshal([]string{program, payloadWord, m.kind, m.url, "verify"}))
 	steps.Must(m.sim.CreateRepo(ctx, githubsim.RepoOptions{
 		Owner: "acme", Name: "app", Permissions: map[string]string{author: "write", judge: "write"},
 		Files: map[string]string{"lib/lib.txt": "lib\n", ".touchstone/config.yaml": "verify:\n  command: " + string(command) + "\n"},
 	}))
 	m.config = filepath.Join(m.folder, "agent.yaml")
-	m.configure(map[string]any{}, kind)
+	m.configure(map[string]any{})
 }
 
 // configure writes the agent's settings, with the engine settings of an attack.
-func (m *machine) configure(engine map[string]any, kind string) {
+func (m *machine) configure(engine map[string]any) {
 	program := steps.Got(os.Executable())
-	engine["command"], engine["sandbox"] = []string{program, payloadWord, kind, m.url, "session"}, "required"
+	engine["command"], engine["sandbox"] = []string{program, payloadWord, m.kind, m.url, "session"}, "required"
 	text := steps.Got(json.Marshal(map[string]any{ // JSON is also YAML
 		"github": map[string]any{"api_url": m.url + "/api/v3/"}, "repositories": []string{repository}, "reviewers": []string{judge},
 		"state_dir": filepath.Join(m.folder, "state"), "rounds": map[string]any{"backoff": "10ms"},
@@ -165,9 +176,7 @@ func (m *machine) fix(ctx context.Context, number int, inherit ...*os.File) erro
 }
 
 // caches has the code of two pull requests write to every build cache, and search it.
-func caches(ctx context.Context, bin string) string {
-	m := newMachine(ctx, bin, "caches")
-	defer m.stop()
+func caches(ctx context.Context, m *machine) string {
 	m.open(ctx, "first")
 	m.open(ctx, "second")
 	steps.Must(m.fix(ctx, 1))
@@ -176,9 +185,7 @@ func caches(ctx context.Context, bin string) string {
 }
 
 // nested has code leave a repository below a tracked directory, and run git there the next time.
-func nested(ctx context.Context, bin string) string {
-	m := newMachine(ctx, bin, "nested")
-	defer m.stop()
+func nested(ctx context.Context, m *machine) string {
 	m.open(ctx, "first")
 	steps.Must(m.fix(ctx, 1))
 	// The fix is on the branch; the next commit on it fails again.
@@ -187,21 +194,15 @@ func nested(ctx context.Context, bin string) string {
 	return m.achieved()
 }
 
-// inside has a session and a verify command attempt one kind of attack.
-func inside(kind string) func(context.Context, string) string {
-	return func(ctx context.Context, bin string) string {
-		m := newMachine(ctx, bin, kind)
-		defer m.stop()
-		m.open(ctx, "first")
-		steps.Must(m.fix(ctx, 1))
-		return m.achieved()
-	}
+// inside has a session and a verify command attempt what the payload does.
+func inside(ctx context.Context, m *machine) string {
+	m.open(ctx, "first")
+	steps.Must(m.fix(ctx, 1))
+	return m.achieved()
 }
 
 // descriptors starts the agent with an open file, like a careless shell or supervisor.
-func descriptors(ctx context.Context, bin string) string {
-	m := newMachine(ctx, bin, "descriptors")
-	defer m.stop()
+func descriptors(ctx context.Context, m *machine) string {
 	canary := steps.Got(os.Create(filepath.Join(m.folder, "canary")))
 	defer canary.Close()
 	// Other files soon take some of the low numbers.
@@ -216,11 +217,9 @@ func descriptors(ctx context.Context, bin string) string {
 
 // closed has a session and a verify command without network access send something to the simulated GitHub's
 // port, in two ways. Their only other visible effect is the fix with which they end.
-func closed(ctx context.Context, bin string) string {
-	m := newMachine(ctx, bin, "closed")
-	defer m.stop()
+func closed(ctx context.Context, m *machine) string {
 	m.network = "gateway"
-	m.configure(map[string]any{}, "closed")
+	m.configure(map[string]any{})
 	datagrams := steps.Got(net.ListenPacket("udp", strings.TrimPrefix(m.url, "http://")))
 	defer datagrams.Close()
 	m.open(ctx, "first")
@@ -242,10 +241,8 @@ func closed(ctx context.Context, bin string) string {
 
 // bomb has a verify command start more processes than the settings allow. The command ends by itself, so a
 // verified fix shows that nothing else ended it.
-func bomb(ctx context.Context, bin string) string {
-	m := newMachine(ctx, bin, "bomb")
-	defer m.stop()
-	m.configure(map[string]any{"max_processes": 200}, "bomb")
+func bomb(ctx context.Context, m *machine) string {
+	m.configure(map[string]any{"max_processes": 200})
 	m.open(ctx, "first")
 	switch err := m.fix(ctx, 1); {
 	case err == nil:
