@@ -9,10 +9,7 @@ import (
 )
 
 // author edits the defects that the prompt mentions out of the files, and says so.
-func (s *session) author(tools []string) error {
-	if err := s.begin(tools); err != nil {
-		return err
-	}
+func (s *session) author() error {
 	if s.fault == "dispute" {
 		return s.dispute()
 	}

@@ -6,10 +6,7 @@ import (
 )
 
 // check refutes the finding in the prompt if the script says how, and upholds it otherwise.
-func (s *session) check(tools []string) error {
-	if err := s.begin(tools); err != nil {
-		return err
-	}
+func (s *session) check() error {
 	s.misbehave()
 	said := verdict.Check{Outcome: verdict.Upheld, Reason: "It is as the finding says."}
 	for _, defect := range s.script.Defects {
@@ -21,10 +18,7 @@ func (s *session) check(tools []string) error {
 }
 
 // readBack finds no defect in an approval's text that its lists lack: all that a script names is a finding.
-func (s *session) readBack(tools []string) error {
-	if err := s.begin(tools); err != nil {
-		return err
-	}
+func (s *session) readBack() error {
 	s.misbehave()
 	said, _ := reading.Names(s.prompt)
 	return s.conclude(said)

@@ -17,6 +17,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"touchstone/agent/e2e/reading"
 )
@@ -83,19 +84,14 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	}
 	s := &session{
 		out: stdout, script: script, fault: fault, dir: dir, prompt: all,
-		model: opts.model, id: id, pause: script.delay(),
+		model: opts.model, id: id, pause: time.Duration(script.DelayMS) * time.Millisecond,
 	}
-	switch role {
-	case "author":
-		return s.author(opts.tools)
-	case "checker":
-		return s.check(opts.tools)
-	case "reader":
-		return s.readBack(opts.tools)
-	case "drafter":
-		return s.draft(opts.tools)
+	if err := s.begin(opts.tools); err != nil {
+		return err
 	}
-	return s.review(opts.tools)
+	return map[string]func() error{
+		"reviewer": s.review, "author": s.author, "checker": s.check, "reader": s.readBack, "drafter": s.draft,
+	}[role]()
 }
 
 // options are the relevant flags.

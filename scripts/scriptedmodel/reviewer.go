@@ -14,10 +14,7 @@ import (
 var candidate = regexp.MustCompile(`(?m)^- (E[0-9]+) candidate at (.+?):(?:[0-9]+-)?([0-9]+):`)
 
 // review goes through the dimensions, one event each, and ends with the answer.
-func (s *session) review(tools []string) error {
-	if err := s.begin(tools); err != nil {
-		return err
-	}
+func (s *session) review() error {
 	for _, path := range reading.Listed(s.prompt) {
 		if err := s.read(path); err != nil {
 			return err

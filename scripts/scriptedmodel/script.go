@@ -82,10 +82,6 @@ func loadScript(path string) (*Script, error) {
 	return script, nil
 }
 
-func (s *Script) delay() time.Duration {
-	return time.Duration(s.DelayMS) * time.Millisecond
-}
-
 // locate returns the finding of a defect in the current file, or false if the file does not contain the
 // defect.
 func (d Defect) locate(dir string) (verdict.Finding, bool, error) {
