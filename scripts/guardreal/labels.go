@@ -20,11 +20,8 @@ const (
 	isLowering = "MISS" // of a commit: it lowers the bar
 )
 
-// labels are the labels that people gave to the findings in a set of commits.
-type labels struct {
-	// at has the labels by repository.
-	at map[string][]label
-}
+// labels are the labels that people gave to the findings in a set of commits, by repository.
+type labels map[string][]label
 
 type label struct{ commit, kind, place, said string }
 
@@ -48,14 +45,14 @@ func table(name string) ([][]string, error) {
 }
 
 func readLabels() (labels, error) {
-	all := labels{at: map[string][]label{}}
+	all := labels{}
 	for _, name := range []string{"labels.csv", "texts.csv"} {
 		rows, err := table(name)
 		if err != nil {
 			return all, err
 		}
 		for _, r := range rows {
-			all.at[r[0]] = append(all.at[r[0]], label{commit: r[1], kind: r[2], place: r[3], said: r[4]})
+			all[r[0]] = append(all[r[0]], label{commit: r[1], kind: r[2], place: r[3], said: r[4]})
 		}
 	}
 	return all, nil
@@ -65,7 +62,7 @@ func readLabels() (labels, error) {
 // its file agree on, because a rule may point at another line of the same problem.
 func (l labels) of(repo, sha, kind, path string, line int) string {
 	said := ""
-	for _, one := range l.at[repo] {
+	for _, one := range l[repo] {
 		if !strings.HasPrefix(sha, one.commit) || one.path() != path {
 			continue
 		}

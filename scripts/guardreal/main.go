@@ -207,6 +207,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"flag"
@@ -219,6 +220,7 @@ import (
 
 	places "touchstone/scripts/clones"
 	"touchstone/scripts/command"
+	"touchstone/scripts/program"
 )
 
 func main() {
@@ -294,12 +296,8 @@ func run(ctx context.Context, out io.Writer, clones, part, only, again, list str
 
 // peak is the peak memory of this process.
 func peak() string {
-	if status, err := os.ReadFile("/proc/self/status"); err == nil {
-		for line := range strings.Lines(string(status)) {
-			if size, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-				return strings.TrimSpace(size)
-			}
-		}
+	if _, most := program.Memory("self"); most > 0 {
+		return fmt.Sprintf("%d kB", most>>10)
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -312,19 +310,11 @@ type listing struct {
 	*csv.Writer
 }
 
-type discard struct{ io.Writer }
-
-func (discard) Close() error { return nil }
-
 // create begins a listing in a file, or discards the listing if the file has no name.
 func create(name string) (listing, error) {
-	var to io.WriteCloser = discard{io.Discard}
-	if name != "" {
-		f, err := os.Create(name)
-		if err != nil {
-			return listing{}, err
-		}
-		to = f
+	to, err := os.Create(cmp.Or(name, os.DevNull))
+	if err != nil {
+		return listing{}, err
 	}
 	l := listing{to, csv.NewWriter(to)}
 	return l, l.Writer.Write([]string{"repo", "commit", "who", "tier", "kind", "rule", "place", "label", "why", "title"})

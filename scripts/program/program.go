@@ -79,8 +79,12 @@ func (p *Process) Stop(signal os.Signal) {
 func (p *Process) PID() string { return strconv.Itoa(p.command.Process.Pid) }
 
 // Memory returns the resident memory and its peak, in bytes.
-func (p *Process) Memory() (now, peak int64) {
-	status, _ := os.ReadFile("/proc/" + p.PID() + "/status")
+func (p *Process) Memory() (now, peak int64) { return Memory(p.PID()) }
+
+// Memory returns the resident memory of a process and its peak, in bytes; "self" means this process. It returns
+// zeros for a process that is gone.
+func Memory(pid string) (now, peak int64) {
+	status, _ := os.ReadFile("/proc/" + pid + "/status")
 	for line := range strings.Lines(string(status)) {
 		fields := strings.Fields(line)
 		switch {
