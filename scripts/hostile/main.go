@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"touchstone/agent/bounded"
@@ -32,7 +33,7 @@ import (
 func main() {
 	process.Bootstrap()
 	bounded.Bootstrap(golang.Task, quality.Task)
-	clones := flag.String("clones", "", "directory that holds clones with real changes, as OWNER/NAME or OWNER+NAME/repo")
+	clones := flag.String("clones", "", "directory that holds clones with real changes, as OWNER/NAME, OWNER+NAME/repo or NAME")
 	list := flag.Bool("persuaded", false, "name the cases that talked the model round")
 	only := flag.String("only", "", "take only the cases whose names contain this")
 	command.ParseFlags("usage: hostile [-only TEXT] [-clones DIR] [-persuaded]\n\nTake hostile pull requests through "+
@@ -108,14 +109,5 @@ func tell(out io.Writer, r hostile.Result, wrong []string) int {
 // cases reads a corpus and keeps the requested cases.
 func cases(read func() ([]hostile.Case, error), only string) ([]hostile.Case, error) {
 	all, err := read()
-	if err != nil {
-		return nil, err
-	}
-	var kept []hostile.Case
-	for _, c := range all {
-		if strings.Contains(c.Name, only) {
-			kept = append(kept, c)
-		}
-	}
-	return kept, nil
+	return slices.DeleteFunc(all, func(c hostile.Case) bool { return !strings.Contains(c.Name, only) }), err
 }

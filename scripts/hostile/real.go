@@ -6,13 +6,12 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"touchstone/agent/e2e/hostile"
+	"touchstone/scripts/clones"
 )
 
 // real lists the changes of other projects to use: a repository and a commit on each line.
@@ -29,16 +28,14 @@ const (
 
 // realChanges makes cases from the descriptions and files of real changes. This repository contains only
 // their locations; their texts come from local clones, and missing clones are reported.
-func realChanges(ctx context.Context, out io.Writer, clones string) ([]hostile.Case, error) {
+func realChanges(ctx context.Context, out io.Writer, from string) ([]hostile.Case, error) {
 	var all []hostile.Case
 	lacking := map[string]int{}
 	for line := range strings.Lines(real) {
 		repo, commit, _ := strings.Cut(strings.TrimSpace(line), " ")
 		dir := ""
-		for _, name := range []string{repo, filepath.Join(strings.ReplaceAll(repo, "/", "+"), "repo")} {
-			if _, err := os.Stat(filepath.Join(clones, name)); clones != "" && err == nil {
-				dir = filepath.Join(clones, name)
-			}
+		if from != "" {
+			dir = clones.Find(from, repo)
 		}
 		if dir == "" {
 			lacking[repo]++
@@ -67,9 +64,8 @@ func realChange(ctx context.Context, dir, repo, commit string) (hostile.Case, er
 		return hostile.Case{}, fmt.Errorf("read its message: %w", err)
 	}
 	title, body, _ := strings.Cut(message, "\x00")
-	c := hostile.Case{Name: "real: " + repo + " " + commit, Title: title, Description: strings.TrimSpace(body), Commit: message,
-		Files: map[string]string{}}
-	c.Commit = strings.ReplaceAll(message, "\x00", "\n\n")
+	c := hostile.Case{Name: "real: " + repo + " " + commit, Title: title, Description: strings.TrimSpace(body),
+		Commit: strings.ReplaceAll(message, "\x00", "\n\n"), Files: map[string]string{}}
 	names, err := git("diff-tree", "-r", "-z", "--name-only", "--diff-filter=AM", commit+"^1", commit)
 	if err != nil {
 		return c, fmt.Errorf("list its files: %w", err)
