@@ -40,15 +40,9 @@ type live struct {
 var links = regexp.MustCompile(`http://\S+/join#inv_[a-z2-7_]+`)
 
 // types runs a command of the README as if a person typed it on a party's machine, and returns its output.
-// here maps words to their replacements in this demo, and more are arguments that only a simulation needs.
+// seen also gets it, as it is printed. here maps words to their replacements in this demo, and more are arguments
+// that only a simulation needs.
 func (d *demo) types(
-	ctx context.Context, party string, env []string, command string, here map[string][]string, more ...string,
-) (string, error) {
-	return d.typesAndSees(ctx, io.Discard, party, env, command, here, more...)
-}
-
-// typesAndSees is types, and passes the command's output on as it is printed.
-func (d *demo) typesAndSees(
 	ctx context.Context, seen io.Writer, party string, env []string, command string, here map[string][]string, more ...string,
 ) (string, error) {
 	home, own, err := d.home(party)
@@ -89,27 +83,22 @@ func (d *demo) words(command string, here map[string][]string) []string {
 
 // upRelay sets the relay up like its administrator: up, joining, and the webhook.
 func (d *demo) upRelay(ctx context.Context) error {
-	home, env, err := d.home("relay")
+	_, env, err := d.home("relay")
 	if err != nil {
 		return err
 	}
-	address := filepath.Join(home, "address")
 	d.tell("relay", typeUp)
-	p, err := d.start("relay", env, d.words(typeUp, map[string][]string{
+	p, url, err := d.serve(ctx, "relay", env, d.words(typeUp, map[string][]string{
 		"acme-reviewer": {d.reviewer()},
 		// A domain needs a certificate, and a service needs a system that runs it; this demo does without
 		// both.
 		"--service":               nil,
-		"--domain relay.acme.dev": {"--listen", "127.0.0.1:0", "--address-file", address},
+		"--domain relay.acme.dev": nil,
 	})...)
 	if err != nil {
 		return err
 	}
-	at, err := p.address(ctx, address)
-	if err != nil {
-		return err
-	}
-	d.relay = "http://" + at
+	d.relay = url
 	said, err := os.ReadFile(p.log)
 	if err != nil {
 		return err
@@ -126,7 +115,7 @@ func (d *demo) upRelay(ctx context.Context) error {
 	if d.app { // the App sets up its own webhook
 		return nil
 	}
-	_, err = d.types(ctx, "relay", []string{"GITHUB_TOKEN=" + d.tokens[authorLogin]}, typeHook, nil,
+	_, err = d.types(ctx, io.Discard, "relay", []string{"GITHUB_TOKEN=" + d.tokens[authorLogin]}, typeHook, nil,
 		"--url", d.relay+"/webhooks/github", "--github-api", d.github.url+"/")
 	return err
 }
@@ -137,7 +126,7 @@ func (d *demo) invite(ctx context.Context, command string, names ...string) ([]s
 	for _, name := range names {
 		here["--name alice --name bob"] = append(here["--name alice --name bob"], "--name", name)
 	}
-	said, err := d.types(ctx, "relay", nil, command, here, "--url", d.relay)
+	said, err := d.types(ctx, io.Discard, "relay", nil, command, here, "--url", d.relay)
 	found := links.FindAllString(said, -1)
 	if err == nil && len(found) != len(names) {
 		err = fmt.Errorf("the relay printed %d links for %d names:\n%s", len(found), len(names), said)
@@ -169,10 +158,10 @@ func (d *demo) join(ctx context.Context, party, user, command, link string) erro
 	}
 	here := map[string][]string{"'https://relay.acme.dev/join#inv_…'": {link}}
 	if command == typeJoinApp {
-		_, err = d.types(ctx, party, nil, command, here)
+		_, err = d.types(ctx, io.Discard, party, nil, command, here)
 		return err
 	}
-	_, err = d.types(ctx, party, []string{d.provider()}, command, here, "--github-token-file", token)
+	_, err = d.types(ctx, io.Discard, party, []string{d.provider()}, command, here, "--github-token-file", token)
 	return err
 }
 

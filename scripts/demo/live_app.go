@@ -40,7 +40,7 @@ func (d *demo) joinAsApp(ctx context.Context, link string) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	browser := &browser{person: person.Person{GitHub: d.github.url}, fail: fail}
-	_, err = d.typesAndSees(ctx, browser, party, []string{"RELAY_TOKEN=" + token, d.provider()}, typeApp, nil, "--no-browser")
+	_, err = d.types(ctx, browser, party, []string{"RELAY_TOKEN=" + token, d.provider()}, typeApp, nil, "--no-browser")
 	d.live.clicks += browser.clicks
 	return because(ctx, err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -38,7 +39,8 @@ type clone struct {
 }
 
 func (c clone) git(ctx context.Context, args ...string) error {
-	return command(ctx, c.dir, c.env, append([]string{"git"}, args...)...)
+	_, err := watch(ctx, io.Discard, c.dir, c.env, append([]string{"git"}, args...)...)
+	return err
 }
 
 // commit puts the files of an archive into the clone and commits everything.
@@ -98,17 +100,12 @@ func (d *demo) startGitHub(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list, address := filepath.Join(home, "users.json"), filepath.Join(home, "address")
+	list := filepath.Join(home, "users.json")
 	if err := os.WriteFile(list, data, 0o600); err != nil {
 		return err
 	}
-	p, err := d.start("github", env, d.program("scripts/githubsim"), "--listen", "127.0.0.1:0", "--address-file", address,
-		"--repo", d.repositories(), "--users", list, "--ci", "go test -vet=off ./...", "--ci-timeout", scriptedTime.String())
-	if err != nil {
-		return err
-	}
-	at, err := p.address(ctx, address)
-	d.github.url = "http://" + at
+	_, d.github.url, err = d.serve(ctx, "github", env, d.program("scripts/githubsim"), "--repo", d.repositories(), "--users", list,
+		"--ci", "go test -vet=off ./...", "--ci-timeout", scriptedTime.String())
 	return err
 }
 
@@ -117,17 +114,11 @@ func (d *demo) startRelay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	address := filepath.Join(home, "address")
-	p, err := d.start("relay", append(env, "RELAY_GITHUB_SECRET="+d.secret), d.program("relay"), "serve", "--listen", "127.0.0.1:0",
-		"--address-file", address, "--store", "sqlite:"+filepath.Join(home, "relay.db"), "--reviewer", reviewer)
+	_, d.relay, err = d.serve(ctx, "relay", append(env, "RELAY_GITHUB_SECRET="+d.secret), d.program("relay"), "serve",
+		"--store", "sqlite:"+filepath.Join(home, "relay.db"), "--reviewer", reviewer)
 	if err != nil {
 		return err
 	}
-	at, err := p.address(ctx, address)
-	if err != nil {
-		return err
-	}
-	d.relay = "http://" + at
 	d.out.fact("relay", d.relay+", storing in SQLite")
 	if err := d.github.hook(ctx, d.relay, d.secret); err != nil {
 		return fmt.Errorf("register the webhook: %w", err)
@@ -143,6 +134,17 @@ func (d *demo) start(party string, env []string, argv ...string) (*process, erro
 	}
 	d.running = append(d.running, p)
 	return p, nil
+}
+
+// serve starts a server on a free port, and returns its process and its URL once it listens.
+func (d *demo) serve(ctx context.Context, party string, env []string, argv ...string) (p *process, url string, err error) {
+	address := filepath.Join(d.dir, party, "address")
+	p, err = d.start(party, env, append(argv, "--listen", "127.0.0.1:0", "--address-file", address)...)
+	if err != nil {
+		return nil, "", err
+	}
+	url, err = p.address(ctx, address)
+	return p, url, err
 }
 
 // engine returns the model CLI's command, formatted as a list for the configuration.

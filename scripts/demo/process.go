@@ -81,14 +81,14 @@ func tail(log string) string {
 	return "  " + strings.Join(lines[max(0, len(lines)-most):], "\n  ")
 }
 
-// address waits until the process has written the address on which it listens.
+// address waits until the process has written the address on which it listens, and returns its URL.
 func (p *process) address(ctx context.Context, file string) (string, error) {
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
 	for {
 		data, err := os.ReadFile(file)
 		if address := strings.TrimSpace(string(data)); err == nil && address != "" {
-			return strings.TrimPrefix(address, "http://"), nil
+			return "http://" + strings.TrimPrefix(address, "http://"), nil
 		}
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", fmt.Errorf("learn where %s listens: %w", p.name, err)
@@ -103,14 +103,8 @@ func (p *process) address(ctx context.Context, file string) (string, error) {
 	}
 }
 
-// command runs a short-lived program to its end; ctx ends it with all its children. Its output is only
-// reported if it fails.
-func command(ctx context.Context, dir string, env []string, argv ...string) error {
-	_, err := watch(ctx, io.Discard, dir, env, argv...)
-	return err
-}
-
-// watch is command, returns the program's output, and passes it on as it is printed.
+// watch runs a short-lived program to its end; ctx ends it with all its children. It returns the program's output,
+// and passes it on as it is printed.
 func watch(ctx context.Context, seen io.Writer, dir string, env []string, argv ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var output bytes.Buffer

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,7 +45,7 @@ func (d *demo) compile(ctx context.Context, module string) error {
 	d.bin = filepath.Join(d.dir, "bin")
 	d.out.fact("programs", "being built; the first time takes a minute or two")
 	for _, p := range programs {
-		if err := command(ctx, module, append(os.Environ(), "CGO_ENABLED=0"), "go", "build", "-trimpath", "-o", d.program(p),
+		if _, err := watch(ctx, io.Discard, module, append(os.Environ(), "CGO_ENABLED=0"), "go", "build", "-trimpath", "-o", d.program(p),
 			"touchstone/"+p); err != nil {
 			return err
 		}
