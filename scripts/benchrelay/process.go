@@ -84,14 +84,19 @@ func fresh(like []byte) []byte {
 
 // postAll sends n webhooks from several senders and returns how long it took.
 func (p *process) postAll(ctx context.Context, n, senders int, body []byte) time.Duration {
+	return share(ctx, n, senders, func(ctx context.Context) error { return p.postFresh(ctx, body) })
+}
+
+// share has several workers do something n times together, and returns how long it took.
+func share(ctx context.Context, n, workers int, do func(context.Context) error) time.Duration {
 	var left atomic.Int64
 	left.Store(int64(n))
 	begin := time.Now()
 	group, ctx := errgroup.WithContext(ctx)
-	for range senders {
+	for range workers {
 		group.Go(func() error {
 			for left.Add(-1) >= 0 {
-				if err := p.postFresh(ctx, body); err != nil {
+				if err := do(ctx); err != nil {
 					return err
 				}
 			}

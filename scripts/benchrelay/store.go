@@ -97,28 +97,8 @@ func bodies(ctx context.Context, b *bench) []string {
 		"< 1,000 MB", peak < 1000<<20)}
 }
 
-// appendAll has 64 writers store n events and returns the rate per second.
-func appendAll(n int, store func() error) float64 {
-	var left atomic.Int64
-	left.Store(int64(n))
-	begin := time.Now()
-	var group errgroup.Group
-	for range 64 {
-		group.Go(func() error {
-			for left.Add(-1) >= 0 {
-				if err := store(); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	steps.Must(group.Wait())
-	return float64(n) / time.Since(begin).Seconds()
-}
-
 func appends(ctx context.Context, b *bench) []string {
-	const n = 15_000
+	const n, writers = 15_000, 64
 	file := steps.Got(os.Create(filepath.Join(b.dir, "bare")))
 	defer file.Close()
 	queue := make(chan chan error, 4096)
@@ -132,17 +112,17 @@ func appends(ctx context.Context, b *bench) []string {
 	go func() { done <- h.Run(running) }()
 	rate, bare, ratio := beside(
 		func() float64 {
-			return appendAll(n, func() error {
+			return n / share(ctx, n, writers, func(ctx context.Context) error {
 				_, _, err := h.Append(ctx, stored(webhook))
 				return err
-			})
+			}).Seconds()
 		},
 		func() float64 {
-			return appendAll(n, func() error {
+			return n / share(ctx, n, writers, func(context.Context) error {
 				done := make(chan error)
 				queue <- done
 				return <-done
-			})
+			}).Seconds()
 		})
 	stop()
 	steps.Must(<-done)
