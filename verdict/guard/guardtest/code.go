@@ -69,10 +69,7 @@ func (s *source) longStrings() bool {
 
 func codeSpellings() []Spelling {
 	of := func(name string, extensions string, write func(s *source) string) Spelling {
-		return Spelling{name, func(file string, text []byte) []byte {
-			if extensions != "" && !slices.Contains(strings.Fields(extensions), ext(file)) {
-				return nil
-			}
+		return Spelling{name, strings.Fields(extensions), func(file string, text []byte) []byte {
 			s := tokenize(file, text)
 			if s == nil {
 				return nil

@@ -17,10 +17,7 @@ import (
 
 func jsonSpellings() []Spelling {
 	as := func(name string, write func(v *jsontext.Value) error) Spelling {
-		return Spelling{name, func(file string, text []byte) []byte {
-			if ext(file) != ".json" {
-				return nil
-			}
+		return Spelling{name, []string{".json"}, func(_ string, text []byte) []byte {
 			value := jsontext.Value(bytes.Clone(text))
 			if write(&value) != nil {
 				return nil // JSON with comments is another format
@@ -141,14 +138,13 @@ type tomlPart struct {
 	table string // of a header, as written with its brackets
 	key   string
 	value string
+
+	at int // where the value begins
 }
 
 func tomlSpellings() []Spelling {
 	as := func(name string, write func([]tomlPart) string) Spelling {
-		return Spelling{name, func(file string, text []byte) []byte {
-			if ext(file) != ".toml" {
-				return nil
-			}
+		return Spelling{name, []string{".toml"}, func(_ string, text []byte) []byte {
 			parts := tomlParts(text)
 			if parts == nil {
 				return nil
@@ -260,7 +256,7 @@ func tomlParts(text []byte) (all []tomlPart) {
 		case unstable.KeyValue:
 			end := int(last.Offset + last.Length)
 			value := end + bytes.IndexByte(text[end:], '=') + 1
-			all = append(all, tomlPart{key: string(text[start:end]), value: fmt.Sprint(value)})
+			all = append(all, tomlPart{key: string(text[start:end]), at: value})
 		}
 		starts = append(starts, start)
 	}
@@ -273,9 +269,7 @@ func tomlParts(text []byte) (all []tomlPart) {
 			if i+1 < len(starts) {
 				end = starts[i+1]
 			}
-			var at int
-			fmt.Sscan(all[i].value, &at)
-			all[i].value = strings.TrimSpace(string(text[at:end]))
+			all[i].value = strings.TrimSpace(string(text[all[i].at:end]))
 		}
 	}
 	if bytes.Contains(text, []byte("#")) {
@@ -286,10 +280,7 @@ func tomlParts(text []byte) (all []tomlPart) {
 
 func xmlSpellings() []Spelling {
 	as := func(name string, write func(t xml.Token, raw []byte, depth int) string) Spelling {
-		return Spelling{name, func(file string, text []byte) []byte {
-			if !slices.Contains([]string{".xml", ".csproj", ".props", ".targets", ".runsettings"}, ext(file)) {
-				return nil
-			}
+		return Spelling{name, []string{".xml", ".csproj", ".props", ".targets", ".runsettings"}, func(_ string, text []byte) []byte {
 			d := xml.NewDecoder(bytes.NewReader(text))
 			var b strings.Builder
 			depth, at := 0, int64(0)
@@ -313,6 +304,7 @@ func xmlSpellings() []Spelling {
 			}
 		}}
 	}
+	written := func(name xml.Name) string { return strings.TrimPrefix(name.Space+":"+name.Local, ":") }
 	blank := func(t xml.Token) bool {
 		c, ok := t.(xml.CharData)
 		return ok && len(bytes.TrimSpace(c)) == 0
@@ -323,16 +315,9 @@ func xmlSpellings() []Spelling {
 			if !ok || len(raw) == 0 || bytes.ContainsAny(raw, "&'") {
 				return string(raw)
 			}
-			name := e.Name.Local
-			if e.Name.Space != "" {
-				name = e.Name.Space + ":" + name
-			}
+			name := written(e.Name)
 			for _, a := range e.Attr {
-				key := a.Name.Local
-				if a.Name.Space != "" {
-					key = a.Name.Space + ":" + key
-				}
-				name += sep + key + "=" + quote + a.Value + quote
+				name += sep + written(a.Name) + "=" + quote + a.Value + quote
 			}
 			if bytes.HasSuffix(raw, []byte("/>")) {
 				return "<" + name + " />"

@@ -12,10 +12,7 @@ import (
 
 func goSpellings() []Spelling {
 	of := func(name string, rewrite func(*token.FileSet, *ast.File)) Spelling {
-		return Spelling{name, func(file string, text []byte) []byte {
-			if ext(file) != ".go" {
-				return nil
-			}
+		return Spelling{name, []string{".go"}, func(file string, text []byte) []byte {
 			fset := token.NewFileSet()
 			tree, err := parser.ParseFile(fset, file, text, parser.ParseComments)
 			if err != nil {

@@ -16,19 +16,15 @@ var ini = []string{".ini", ".cfg", ".flake8", ".coveragerc", ".pylintrc"}
 
 func lineSpellings() []Spelling {
 	return []Spelling{
-		{"line ends of Windows", func(name string, text []byte) []byte {
+		{"line ends of Windows", nil, func(name string, text []byte) []byte {
 			if !utf8Text(text) || isShell(name, text) || path.Base(name) == "Makefile" || bytes.Contains(text, []byte("\r")) {
 				return nil
 			}
 			return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
 		}},
-		{"a byte order mark", func(name string, text []byte) []byte {
-			if !slices.Contains([]string{".cs", ".csproj", ".xml", ".props", ".json", ".js", ".ts", ".py", ".java"}, ext(name)) {
-				return nil
-			}
-			return append([]byte("\ufeff"), text...)
-		}},
-		{"no line end at the end", func(_ string, text []byte) []byte { return bytes.TrimRight(text, "\n") }},
+		{"a byte order mark", []string{".cs", ".csproj", ".xml", ".props", ".json", ".js", ".ts", ".py", ".java"},
+			func(_ string, text []byte) []byte { return append([]byte("\ufeff"), text...) }},
+		{"no line end at the end", nil, func(_ string, text []byte) []byte { return bytes.TrimRight(text, "\n") }},
 		over("INI without blanks", ini, func(text string) string { return iniPair.ReplaceAllString(text, "$1=$2") }),
 		over("INI with blanks", ini, func(text string) string { return iniPair.ReplaceAllString(text, "$1  =  $2") }),
 		over("INI with colons", ini, func(text string) string { return iniPair.ReplaceAllString(text, "$1: $2") }),
@@ -56,7 +52,7 @@ var (
 )
 
 func named(name, file string, write func(text string) string) Spelling {
-	return Spelling{name, func(at string, text []byte) []byte {
+	return Spelling{name, nil, func(at string, text []byte) []byte {
 		if path.Base(at) != file {
 			return nil
 		}
@@ -74,13 +70,13 @@ func isShell(name string, text []byte) bool {
 func shellSpellings() []Spelling {
 	scripts := func(how string, write func(script string) string) []Spelling {
 		return []Spelling{
-			{"a script " + how, func(name string, text []byte) []byte {
+			{"a script " + how, nil, func(name string, text []byte) []byte {
 				if !isShell(name, text) {
 					return nil
 				}
 				return []byte(write(string(text)))
 			}},
-			{"a workflow's scripts " + how, func(name string, text []byte) []byte {
+			{"a workflow's scripts " + how, nil, func(name string, text []byte) []byte {
 				if !strings.Contains(name, ".github/workflows/") {
 					return nil
 				}

@@ -13,6 +13,8 @@ import (
 // Spelling is another way to write a file with the same meaning.
 type Spelling struct {
 	Name string
+	// extensions are those of the files that can be written like that; none are all.
+	extensions []string
 	// write returns the file in this spelling, or nothing if it cannot be written like that.
 	write func(name string, text []byte) []byte
 }
@@ -26,7 +28,7 @@ func Spellings() []Spelling {
 // Of writes a file in this spelling. It returns false if that changes nothing, because the file has another
 // format or contains nothing that can be written differently.
 func (s Spelling) Of(name string, text []byte) ([]byte, bool) {
-	if len(text) == 0 {
+	if len(text) == 0 || len(s.extensions) > 0 && !slices.Contains(s.extensions, ext(name)) {
 		return text, false
 	}
 	spelled := s.write(name, text)
@@ -110,10 +112,5 @@ func ext(name string) string { return strings.ToLower(path.Ext(name)) }
 
 // over makes a spelling from a function on texts, for files with some extensions.
 func over(name string, extensions []string, write func(text string) string) Spelling {
-	return Spelling{name, func(file string, text []byte) []byte {
-		if !slices.Contains(extensions, ext(file)) {
-			return nil
-		}
-		return []byte(write(string(text)))
-	}}
+	return Spelling{name, extensions, func(_ string, text []byte) []byte { return []byte(write(string(text))) }}
 }

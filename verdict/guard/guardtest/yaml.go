@@ -62,10 +62,11 @@ func yamlSpellings() []Spelling {
 		{"YAML without blocks of one line", with(func(s *yamlStyle) { s.plain = true })},
 	}
 	var all []Spelling
+	extensions := []string{".yml", ".yaml"}
 	for _, s := range styles {
-		all = append(all, Spelling{s.name, func(name string, text []byte) []byte { return writeYAML(name, text, s.style) }})
+		all = append(all, Spelling{s.name, extensions, func(_ string, text []byte) []byte { return writeYAML(text, s.style) }})
 	}
-	return append(all, over("YAML that begins with a directive's end", []string{".yml", ".yaml"}, func(text string) string {
+	return append(all, over("YAML that begins with a directive's end", extensions, func(text string) string {
 		if strings.Contains(text, "---") {
 			return text
 		}
@@ -75,10 +76,7 @@ func yamlSpellings() []Spelling {
 
 // writeYAML writes a document in a style. It returns nil if it cannot: the document is broken, has tags or
 // several documents, or the result would have another meaning.
-func writeYAML(name string, text []byte, style yamlStyle) []byte {
-	if e := ext(name); e != ".yml" && e != ".yaml" {
-		return nil
-	}
+func writeYAML(text []byte, style yamlStyle) []byte {
 	file, err := parser.ParseBytes(text, parser.ParseComments)
 	if err != nil || len(file.Docs) != 1 || file.Docs[0].Body == nil {
 		return nil
