@@ -53,7 +53,7 @@ func (m *Merger) Enqueue(ctx context.Context, id, sha string) error {
 	var data struct{}
 	err := m.c.ask(ctx, mutation, map[string]any{"id": id, "sha": sha}, &data)
 	// GitHub has no codes for these, and does not document the sentences.
-	if refusal := (*Error)(nil); errors.As(err, &refusal) && refusal.kind == nil && refusal.Status == 0 {
+	if refusal, ok := errors.AsType[*Error](err); ok && refusal.kind == nil && refusal.Status == 0 {
 		refusal.kind = ErrNotMergeable
 		if headMoved.MatchString(refusal.Message) {
 			refusal.kind = ErrHeadMoved

@@ -107,7 +107,7 @@ func (c *Client) statusHistory(ctx context.Context, repo Repo, sha string) (all 
 func (r *Reporter) CanReport(ctx context.Context, repo Repo) error {
 	state, name := string(CheckPending), ReviewContext
 	_, _, err := r.c.rest.Repositories.CreateStatus(ctx, repo.Owner, repo.Name, noCommit, &github.RepoStatus{Context: &name, State: &state})
-	if refusal := (*Error)(nil); errors.As(err, &refusal) && refusal.Status == http.StatusUnprocessableEntity {
+	if refusal, ok := errors.AsType[*Error](err); ok && refusal.Status == http.StatusUnprocessableEntity {
 		return nil
 	}
 	return r.c.failed("write a commit status in "+repo.String(), err)

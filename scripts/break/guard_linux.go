@@ -71,8 +71,7 @@ func examined(change func(folder string) error, file string) func(context.Contex
 		look.Dir = folder
 		var said bytes.Buffer
 		look.Stdout, look.Stderr = &said, &said
-		var exit *exec.ExitError
-		if err := look.Run(); err != nil && !errors.As(err, &exit) {
+		if err := look.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
 			steps.Must(err)
 		}
 		took := look.ProcessState.UserTime() + look.ProcessState.SystemTime()

@@ -44,13 +44,12 @@ func (ci Command) Run(ctx context.Context, _, _, dir string) githubsim.CIResult 
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
 	result := githubsim.CIResult{Conclusion: "success", Summary: "`" + ci.Line + "` passed", Log: log.String()}
-	var exit *exec.ExitError
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		result.Conclusion, result.Summary = "timed_out", fmt.Sprintf("`%s` took longer than %s", ci.Line, ci.Timeout)
 	case ctx.Err() != nil:
 		result.Conclusion, result.Summary = "cancelled", "the simulator is shutting down"
-	case errors.As(err, &exit):
+	case errors.As(err, new(*exec.ExitError)):
 		result.Conclusion, result.Summary = "failure", fmt.Sprintf("`%s` failed: %s", ci.Line, lastLine(log.String()))
 	case err != nil:
 		result.Conclusion, result.Summary = "failure", err.Error()

@@ -52,8 +52,7 @@ func run(ctx context.Context, out io.Writer) (complete bool, err error) {
 		t.add(e, out)
 	}
 	// A suite that fails exits with 1; the table shows what failed.
-	var exit *exec.ExitError
-	if failed := cmd.Wait(); failed != nil && !errors.As(failed, &exit) {
+	if failed := cmd.Wait(); failed != nil && !errors.As(failed, new(*exec.ExitError)) {
 		return false, fmt.Errorf("run the suite: %w", failed)
 	}
 	if !errors.Is(err, io.EOF) {

@@ -53,8 +53,7 @@ func (c *clone) command(ctx context.Context, args ...string) *exec.Cmd {
 func (c *clone) output(ctx context.Context, args ...string) ([]byte, error) {
 	out, err := c.command(ctx, args...).Output()
 	if err != nil {
-		var failed *exec.ExitError
-		if errors.As(err, &failed) {
+		if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 			err = fmt.Errorf("git %s: %s", args[0], bytes.TrimSpace(failed.Stderr))
 		}
 		return nil, err

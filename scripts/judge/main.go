@@ -206,8 +206,7 @@ func (o options) review(ctx context.Context, c change, dir, tree, base string) (
 	cmd.Stderr = &failed
 	began := time.Now()
 	printed, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == requestChanges {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == requestChanges {
 		err = nil
 	}
 	if err != nil {

@@ -217,7 +217,7 @@ func (s *scene) gitWith(env []string, args ...string) string {
 	date := s.Sim.Now().Add(-time.Duration(s.age) * time.Minute).Format(time.RFC3339)
 	cmd.Env = append(append(os.Environ(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date), env...)
 	out, err := cmd.Output()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = fmt.Errorf("%w: %s", err, exit.Stderr)
 	}
 	if err != nil {
