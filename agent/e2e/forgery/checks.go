@@ -76,7 +76,7 @@ func checks() []Case {
 		{Name: "another App: status: by CI's login, which it took", stage: reported(),
 			act: both((*scene).takeSlug, status(thief, "test", "success"))},
 		{Name: "deleted account: status: of CI's, on the base and on the head", stage: reported(),
-			act: both(status(arena.CI, "test", "success"), func(s *scene) { s.leaveApp(arena.CI) })},
+			act: both(status(arena.CI, "test", "success"), func(s *scene) { s.leave(arena.CI) })},
 		{Name: "CI: check run: skipped, and nothing else", stage: required, act: run(arena.CI, "test", "skipped")},
 		{Name: "CI: check run: neutral, and nothing else", stage: required, act: run(arena.CI, "test", "neutral")},
 		{Name: "CI: check run: stale", stage: required, act: run(arena.CI, "test", "stale")},

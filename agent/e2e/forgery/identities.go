@@ -35,18 +35,11 @@ func (s *scene) takeSlug() {
 
 // leave deletes an account until the case is over.
 func (s *scene) leave(login string) {
-	s.leaves(githubsim.User{Login: login, Token: arena.Token(login)})
-}
-
-// leaveApp deletes an App until the case is over.
-func (s *scene) leaveApp(login string) {
-	s.leaves(githubsim.User{Login: login, Token: arena.Token(login), App: true})
-}
-
-func (s *scene) leaves(u githubsim.User) {
-	s.note("%s deletes the account", u.Login)
-	s.undo = append(s.undo, func() error { return s.Sim.AddUser(u) })
-	steps.Must(s.Sim.Delete(u.Login))
+	s.note("%s deletes the account", login)
+	s.undo = append(s.undo, func() error {
+		return s.Sim.AddUser(githubsim.User{Login: login, Token: arena.Token(login), App: login == arena.CI})
+	})
+	steps.Must(s.Sim.Delete(login))
 }
 
 // identities returns the attacks by accounts that are not what their login says.
@@ -79,7 +72,7 @@ func identities() []Case {
 			Case{Name: fmt.Sprintf("%s: approving review: a hold, by a writer's login with the role %q", who(thief), role),
 				stage: stage{text: held}, act: func(s *scene) {
 					s.takeOver(arena.Person, role)
-					s.submit(thief, "APPROVE", "I have read it.")
+					s.approve(thief)
 				}})
 	}
 	return append(all,
@@ -101,7 +94,7 @@ func identities() []Case {
 			s.leave(neutral)
 		}},
 		Case{Name: "deleted account: approving review: a hold", stage: stage{text: held}, act: func(s *scene) {
-			s.submit(arena.Person, "APPROVE", "I have read it.")
+			s.approve(arena.Person)
 			s.leave(arena.Person)
 		}},
 		Case{Name: "deleted account: approving review: the reviewer's", unapproved: true,
@@ -110,7 +103,7 @@ func identities() []Case {
 			act: func(s *scene) { s.leave(arena.Author) }},
 		Case{Name: "mannequin: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) { s.comment(imported, glass) }},
 		Case{Name: "mannequin: approving review: a hold", stage: stage{text: held},
-			act: func(s *scene) { s.submit(imported, "APPROVE", "I have read it.") }},
+			act: func(s *scene) { s.approve(imported) }},
 		Case{Name: "mannequin: approving review: a forged approval", stage: stage{text: defect},
 			act: func(s *scene) { s.submit(imported, "APPROVE", s.forged()) }},
 	)

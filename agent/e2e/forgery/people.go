@@ -20,10 +20,19 @@ type personsWord struct {
 	say  func(*scene)
 }
 
+// then returns the act of a person who says it, after which somebody does something.
+func (w personsWord) then(away bool, do func(*scene)) func(*scene) {
+	return func(s *scene) {
+		s.away = away
+		w.say(s)
+		do(s)
+	}
+}
+
 var personsWords = []personsWord{
 	{"break-glass", defect, func(s *scene) { s.comment(neutral, glass) }},
 	{"break-glass over a hold", held, func(s *scene) { s.comment(neutral, glass) }},
-	{"an approval of a hold", held, func(s *scene) { s.submit(arena.Person, "APPROVE", "I have read it.") }},
+	{"an approval of a hold", held, func(s *scene) { s.approve(arena.Person) }},
 	{"a waiver", defect, func(s *scene) { s.comment(neutral, s.waiver()) }},
 }
 
@@ -54,27 +63,20 @@ func people() []Case {
 				if away {
 					name = ", while the reviewer is away"
 				}
-				and := func(do func(*scene)) func(*scene) {
-					return func(s *scene) {
-						s.away = away
-						w.say(s)
-						do(s)
-					}
-				}
 				all = append(all,
 					Case{Name: fmt.Sprintf("%s: base retarget: %s given for another base%s", who(actor), w.name, name),
 						stage: stage{text: w.text, base: sandbox}, harmed: intoMain,
-						act: and(func(s *scene) { s.retarget(actor, "main") })},
+						act: w.then(away, func(s *scene) { s.retarget(actor, "main") })},
 					Case{Name: fmt.Sprintf("%s: base retarget and back: %s%s", who(actor), w.name, name), stage: stage{text: w.text},
-						act: and(func(s *scene) {
+						act: w.then(away, func(s *scene) {
 							s.push(actor, sandbox, map[string]string{"s.md": "s\n"})
 							s.retarget(actor, sandbox)
 							s.retarget(actor, "main")
 						})},
 					Case{Name: fmt.Sprintf("%s: base rewrite: %s%s", who(actor), w.name, name), stage: stage{text: w.text},
-						act: and(func(s *scene) { s.rewrite(actor, "main") })},
+						act: w.then(away, func(s *scene) { s.rewrite(actor, "main") })},
 					Case{Name: fmt.Sprintf("%s: push: %s%s", who(actor), w.name, name), stage: stage{text: w.text},
-						act: and(func(s *scene) {
+						act: w.then(away, func(s *scene) {
 							s.push(actor, branch, map[string]string{"more.go": "package app\n\n// " + defect + "\n"})
 						})},
 				)
@@ -87,7 +89,14 @@ func people() []Case {
 // authorship returns the attacks by approvals of people who contributed to what they approve, or who lacked the
 // right then.
 func authorship() []Case {
-	approve := func(s *scene) { s.submit(arena.Person, "APPROVE", "I have read it.") }
+	approve := func(s *scene) { s.approve(arena.Person) }
+	promoted := func(say func(*scene)) func(*scene) {
+		return func(s *scene) {
+			say(s)
+			s.settle()
+			s.permit(triager, "maintain")
+		}
+	}
 	return []Case{
 		{Name: "writer: approving review: older than the review that holds it", stage: stage{text: held, early: approve}},
 		{Name: "writer: approving review: a hold, of whom a commit is", stage: stage{text: held, by: arena.Person}, act: approve},
@@ -105,26 +114,14 @@ func authorship() []Case {
 			sha := s.git("commit-tree", "refs/heads/"+branch+"^{tree}", "-p", "refs/heads/main", "-m", "Rewritten")
 			s.move(arena.Person, branch, sha)
 		}}},
-		{Name: "triager: comment: a waiver older than the right to give it", stage: stage{text: defect}, act: func(s *scene) {
-			s.comment(triager, s.waiver())
-			s.settle()
-			s.permit(triager, "maintain")
-		}},
-		{Name: "triager: comment: break-glass older than the right to give it", stage: stage{text: defect}, act: func(s *scene) {
-			s.comment(triager, glass)
-			s.settle()
-			s.permit(triager, "maintain")
-		}},
-		{Name: "triager: comment: resume older than the right to give it", stage: stage{late: (*scene).stopped}, act: func(s *scene) {
-			s.comment(triager, "/touchstone resume it is mended")
-			s.settle()
-			s.permit(triager, "maintain")
-		}},
-		{Name: "triager: approving review: a hold, older than the right to lift it", stage: stage{text: held}, act: func(s *scene) {
-			s.submit(triager, "APPROVE", "I have read it.")
-			s.settle()
-			s.permit(triager, "maintain")
-		}},
+		{Name: "triager: comment: a waiver older than the right to give it", stage: stage{text: defect},
+			act: promoted(func(s *scene) { s.comment(triager, s.waiver()) })},
+		{Name: "triager: comment: break-glass older than the right to give it", stage: stage{text: defect},
+			act: promoted(func(s *scene) { s.comment(triager, glass) })},
+		{Name: "triager: comment: resume older than the right to give it", stage: stage{late: (*scene).stopped},
+			act: promoted(func(s *scene) { s.comment(triager, "/touchstone resume it is mended") })},
+		{Name: "triager: approving review: a hold, older than the right to lift it", stage: stage{text: held},
+			act: promoted(func(s *scene) { s.approve(triager) })},
 		{Name: "author: reopening: break-glass given to another head", stage: stage{text: defect}, act: func(s *scene) {
 			s.comment(neutral, glass)
 			s.edit(arena.Author, map[string]any{"state": "closed"})

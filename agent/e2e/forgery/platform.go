@@ -12,9 +12,7 @@ import (
 )
 
 // queued makes a repository's main accept merges only through a queue.
-func queued(options *githubsim.RepoOptions) {
-	options.Protected = map[string]githubsim.Protection{"main": {MergeQueue: true}}
-}
+var queued = protected(githubsim.Protection{MergeQueue: true})
 
 // enqueue puts the pull request into the merge queue as a login.
 func (s *scene) enqueue(login string) {

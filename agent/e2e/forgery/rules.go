@@ -96,23 +96,16 @@ func (s *scene) rename(login, from, to string) {
 func renames() []Case {
 	var all []Case
 	for _, w := range personsWords {
-		say := func(do func(*scene)) func(*scene) {
-			return func(s *scene) {
-				s.away = true
-				w.say(s)
-				do(s)
-			}
-		}
 		all = append(all,
 			Case{Name: "writer: branch rename: the base, after " + w.name, stage: stage{text: w.text, base: sandbox},
-				act: say(func(s *scene) { s.rename(arena.Person, sandbox, "release") })},
+				act: w.then(true, func(s *scene) { s.rename(arena.Person, sandbox, "release") })},
 			Case{Name: "owner: branch rename: another base into main's place, after " + w.name, stage: stage{text: w.text, base: sandbox},
-				act: say(func(s *scene) {
+				act: w.then(true, func(s *scene) {
 					s.rename(arena.Owner, "main", "old")
 					s.rename(arena.Owner, sandbox, "main")
 				})},
 			Case{Name: "writer: branch rename: the head and back, with another commit, after " + w.name, stage: stage{text: w.text},
-				act: say(func(s *scene) {
+				act: w.then(true, func(s *scene) {
 					s.rename(arena.Person, branch, "elsewhere")
 					s.push(arena.Person, "elsewhere", map[string]string{"more.go": "package app\n\n// " + defect + "\n"})
 					s.rename(arena.Person, "elsewhere", branch)
