@@ -69,13 +69,13 @@ func (w *world) check(ctx context.Context) error {
 
 // reviews returns all submitted reviews, oldest first.
 func (w *world) reviews(ctx context.Context) (all []review, err error) {
-	return all, w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, w.path("pulls", "reviews")+"?per_page=100", nil, &all)
+	return all, w.call(ctx, arena.Owner, http.MethodGet, w.path("pulls", "reviews")+"?per_page=100", nil, &all)
 }
 
 // told reports whether a comment on the pull request contains a text.
 func (w *world) told(ctx context.Context, what string) bool {
 	var comments []struct{ Body string }
-	err := w.Call(ctx, arena.Owner, http.MethodGet, w.ref.Repo, w.path("issues", "comments")+"?per_page=100", nil, &comments)
+	err := w.call(ctx, arena.Owner, http.MethodGet, w.path("issues", "comments")+"?per_page=100", nil, &comments)
 	return err == nil && slices.ContainsFunc(comments, func(c struct{ Body string }) bool { return strings.Contains(c.Body, what) })
 }
 

@@ -16,8 +16,7 @@ import (
 func (s *scene) opens(head, base string) {
 	s.t.Helper()
 	var made struct{ Number int }
-	s.must(s.Call(s.ctx, arena.Author, http.MethodPost, s.ref.Repo, "pulls", map[string]any{"title": "Another", "head": head, "base": base},
-		&made))
+	s.must(s.call(s.ctx, arena.Author, http.MethodPost, "pulls", map[string]any{"title": "Another", "head": head, "base": base}, &made))
 	s.ref.Number = made.Number
 }
 
@@ -84,7 +83,7 @@ func TestStackedPullRequests(t *testing.T) {
 		s.said(s.look(2), "merge ")
 		s.ref.Number = above
 		s.said(s.look(2), waits)
-		s.must(s.Call(s.ctx, arena.Author, http.MethodPatch, s.ref.Repo, fmt.Sprintf("pulls/%d", above), map[string]any{"base": "main"}, nil))
+		s.must(s.call(s.ctx, arena.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", above), map[string]any{"base": "main"}, nil))
 		s.ends("merged")
 	})
 }

@@ -46,8 +46,7 @@ func (w *world) retarget(ctx context.Context) error {
 		}
 	}
 	// GitHub refuses a base that contains the whole change.
-	if err := w.Call(ctx, arena.Person, http.MethodPatch, w.ref.Repo, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]any{"base": to},
-		nil); err != nil {
+	if err := w.call(ctx, arena.Person, http.MethodPatch, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]any{"base": to}, nil); err != nil {
 		w.note("  refused: %v", err)
 	}
 	return nil
@@ -68,7 +67,7 @@ func (w *world) rewriteBase(ctx context.Context) error {
 
 // set moves a branch by force.
 func (w *world) set(ctx context.Context, name, sha string) error {
-	return w.Call(ctx, arena.Person, http.MethodPatch, w.ref.Repo, "git/refs/heads/"+name, map[string]any{"sha": sha, "force": true}, nil)
+	return w.call(ctx, arena.Person, http.MethodPatch, "git/refs/heads/"+name, map[string]any{"sha": sha, "force": true}, nil)
 }
 
 // silence invalidates the reviewer's last review with do.
@@ -91,12 +90,11 @@ func (w *world) silence(ctx context.Context, do func(context.Context, review) er
 }
 
 func (w *world) edit(ctx context.Context, r review) error {
-	return w.Call(ctx, arena.Person, http.MethodPut, w.ref.Repo, w.path("pulls", fmt.Sprintf("reviews/%d", r.ID)),
-		map[string]any{"body": "Nothing."}, nil)
+	return w.call(ctx, arena.Person, http.MethodPut, w.path("pulls", fmt.Sprintf("reviews/%d", r.ID)), map[string]any{"body": "Nothing."}, nil)
 }
 
 func (w *world) dismiss(ctx context.Context, r review) error {
-	return w.Call(ctx, arena.Person, http.MethodPut, w.ref.Repo, w.path("pulls", fmt.Sprintf("reviews/%d/dismissals", r.ID)),
+	return w.call(ctx, arena.Person, http.MethodPut, w.path("pulls", fmt.Sprintf("reviews/%d/dismissals", r.ID)),
 		map[string]any{"message": "It is settled."}, nil)
 }
 

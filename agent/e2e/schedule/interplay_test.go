@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,15 +92,10 @@ func (s *scene) said(did, want string) {
 }
 
 // reviews returns the reviews of the reviewer's machines that are not withdrawn.
-func (s *scene) reviews() (standing []review) {
-	var all []review
-	s.must(s.Call(s.ctx, arena.Owner, http.MethodGet, s.ref.Repo, s.path("pulls", "reviews")+"?per_page=100", nil, &all))
-	for _, r := range all {
-		if r.User.Login == arena.Judge && r.State != "DISMISSED" {
-			standing = append(standing, r)
-		}
-	}
-	return standing
+func (s *scene) reviews() []review {
+	all, err := s.world.reviews(s.ctx)
+	s.must(err)
+	return slices.DeleteFunc(all, func(r review) bool { return r.User.Login != arena.Judge || r.State == "DISMISSED" })
 }
 
 // every is the distance between two outward calls at which something happens.
@@ -165,7 +161,7 @@ func TestTwoReviewerMachinesLeaveOneApprovalOnAPersonsWord(t *testing.T) {
 func TestTwoAuthorMachinesPushOneFix(t *testing.T) {
 	atEveryCall(t, 2, 3, func(s *scene) { s.look(0) }, func(s *scene) {
 		var commits []struct{ SHA string }
-		s.must(s.Call(s.ctx, arena.Owner, http.MethodGet, s.ref.Repo, s.path("pulls", "commits"), nil, &commits))
+		s.must(s.call(s.ctx, arena.Owner, http.MethodGet, s.path("pulls", "commits"), nil, &commits))
 		if len(commits) != 2 {
 			s.t.Errorf("%d commits, want the author's and one fix", len(commits))
 		}
@@ -263,14 +259,13 @@ func TestAgentsRespectWhatOthersDo(t *testing.T) {
 			s.others = []string{"release"}
 			s.must(s.push(s.ctx, arena.Owner, "release", map[string]string{"release.md": "1.0\n"}))
 			s.look(0)
-			s.must(s.Call(s.ctx, arena.Author, http.MethodPatch, s.ref.Repo, fmt.Sprintf("pulls/%d", s.ref.Number),
-				map[string]any{"base": "release"}, nil))
+			s.must(s.call(s.ctx, arena.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", s.ref.Number), map[string]any{"base": "release"}, nil))
 			s.said(s.look(2), "this head is not reviewed yet")
 			s.said(s.look(0), "review ")
 		}, "merged"},
 		"its branch is deleted, as a renaming does": {bad, func(s *scene) {
 			s.look(0)
-			s.must(s.Call(s.ctx, arena.Author, http.MethodDelete, s.ref.Repo, "git/refs/heads/"+branch, nil, nil))
+			s.must(s.call(s.ctx, arena.Author, http.MethodDelete, "git/refs/heads/"+branch, nil, nil))
 			s.said(s.look(2), "the pull request is closed")
 			s.pushed = nil // and its commits with it, but for the pull request's own ref
 		}, "closed"},
@@ -290,7 +285,7 @@ func (s *scene) rebase(login, text string) {
 	s.must(s.push(s.ctx, arena.Owner, "main", map[string]string{"moved.md": "moved\n"}))
 	sha, err := s.Sim.Commit(s.ctx, login, s.ref.Repo.String(), "rebased", "Search", map[string]string{file: text})
 	s.must(err)
-	s.must(s.Call(s.ctx, arena.Owner, http.MethodPatch, s.ref.Repo, "git/refs/heads/"+branch, map[string]any{"sha": sha, "force": true}, nil))
+	s.must(s.call(s.ctx, arena.Owner, http.MethodPatch, "git/refs/heads/"+branch, map[string]any{"sha": sha, "force": true}, nil))
 	s.pushed, s.others = []string{sha}, []string{"rebased"}
 }
 
@@ -298,7 +293,7 @@ func TestBaseBranchIsDeleted(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{})
 		s.look(0)
-		s.must(s.Call(s.ctx, arena.Owner, http.MethodDelete, s.ref.Repo, "git/refs/heads/main", nil, nil))
+		s.must(s.call(s.ctx, arena.Owner, http.MethodDelete, "git/refs/heads/main", nil, nil))
 		s.said(s.look(2), "GitHub closed it because its base branch main was deleted")
 		if p, err := s.pull(s.ctx); err != nil || p.Merged {
 			t.Errorf("merged into nothing: %v", err)

@@ -61,8 +61,7 @@ func TestTheQueueGivesItBack(t *testing.T) {
 		s.must(err)
 		s.judged[p.Head.SHA] = true
 		report := func(state string) {
-			s.must(s.Call(s.ctx, arena.CI, http.MethodPost, s.ref.Repo, "statuses/"+p.Head.SHA, map[string]any{"state": state, "context": required},
-				nil))
+			s.must(s.call(s.ctx, arena.CI, http.MethodPost, "statuses/"+p.Head.SHA, map[string]any{"state": state, "context": required}, nil))
 		}
 		report("success")
 		s.look(0)
@@ -88,9 +87,9 @@ func TestAHoldInTheQueueIsLifted(t *testing.T) {
 		s.look(0)
 		stage.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: true})
 		s.look(2)
-		s.must(s.Call(s.ctx, arena.Person, http.MethodPost, s.ref.Repo, s.path("issues", "labels"), []string{"touchstone-hold"}, nil))
+		s.must(s.call(s.ctx, arena.Person, http.MethodPost, s.path("issues", "labels"), []string{"touchstone-hold"}, nil))
 		s.said(s.look(2), "dequeue")
-		s.must(s.Call(s.ctx, arena.Person, http.MethodDelete, s.ref.Repo, s.path("issues", "labels/touchstone-hold"), nil, nil))
+		s.must(s.call(s.ctx, arena.Person, http.MethodDelete, s.path("issues", "labels/touchstone-hold"), nil, nil))
 		s.said(s.look(2), "merge ")
 		s.ends("merged")
 	})
@@ -127,8 +126,7 @@ func TestQueueIsAskedAgainWhileAChecksReportIsMissing(t *testing.T) {
 		p, err := s.pull(s.ctx)
 		s.must(err)
 		report := func(check string) {
-			s.must(s.Call(s.ctx, arena.CI, http.MethodPost, s.ref.Repo, "statuses/"+p.Head.SHA,
-				map[string]any{"state": "success", "context": check}, nil))
+			s.must(s.call(s.ctx, arena.CI, http.MethodPost, "statuses/"+p.Head.SHA, map[string]any{"state": "success", "context": check}, nil))
 		}
 		report("lint")
 		s.look(0)

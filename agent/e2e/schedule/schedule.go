@@ -181,7 +181,7 @@ func (w *world) open(ctx context.Context, text string) error {
 		return err
 	}
 	var made struct{ Number int }
-	err := w.Call(ctx, arena.Author, http.MethodPost, w.ref.Repo, "pulls",
+	err := w.call(ctx, arena.Author, http.MethodPost, "pulls",
 		map[string]any{"title": "Search", "body": "It finds things.", "head": branch, "base": "main"}, &made)
 	if err != nil {
 		return err

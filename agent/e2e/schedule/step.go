@@ -27,7 +27,7 @@ func (w *world) choices() []choice {
 	}
 	label := func(name string) func(context.Context) error {
 		return func(ctx context.Context) error {
-			return w.Call(ctx, arena.Person, http.MethodPost, w.ref.Repo, w.path("issues", "labels"), []string{name}, nil)
+			return w.call(ctx, arena.Person, http.MethodPost, w.path("issues", "labels"), []string{name}, nil)
 		}
 	}
 	return append(append(w.insiders(), w.strangers()...), []choice{
@@ -67,6 +67,11 @@ func (w *world) step(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// call calls the REST API below the repository.
+func (w *world) call(ctx context.Context, login, method, path string, in, out any) error {
+	return w.Call(ctx, login, method, w.ref.Repo, path, in, out)
 }
 
 func (w *world) path(kind, what string) string {
@@ -127,7 +132,7 @@ func (w *world) reset(ctx context.Context, sha string) error {
 		}
 	}
 	w.removed = slices.DeleteFunc(w.removed, func(s string) bool { return w.hub.Contains(sha, s) })
-	return w.Call(ctx, arena.Person, http.MethodPatch, w.ref.Repo, "git/refs/heads/"+branch, map[string]any{"sha": sha, "force": true}, nil)
+	return w.set(ctx, branch, sha)
 }
 
 // ci makes the required check report on each head once, usually success.
@@ -147,7 +152,7 @@ func (w *world) ci(ctx context.Context) error {
 	if w.random.IntN(5) == 0 {
 		state = "failure"
 	}
-	return w.Call(ctx, arena.CI, http.MethodPost, w.ref.Repo, "statuses/"+p.Head.SHA, map[string]any{"state": state, "context": required}, nil)
+	return w.call(ctx, arena.CI, http.MethodPost, "statuses/"+p.Head.SHA, map[string]any{"state": state, "context": required}, nil)
 }
 
 // review posts a person's review of the current head.
@@ -163,7 +168,7 @@ func (w *world) reviewAs(ctx context.Context, login, event string) error {
 		return err
 	}
 	var made review
-	err = w.Call(ctx, login, http.MethodPost, w.ref.Repo, w.path("pulls", "reviews"),
+	err = w.call(ctx, login, http.MethodPost, w.path("pulls", "reviews"),
 		map[string]any{"commit_id": pull.Head.SHA, "event": event, "body": "I have read it."}, &made)
 	w.strange[made.ID] = login == stranger
 	return err
@@ -181,14 +186,13 @@ func (w *world) unlabel(ctx context.Context) error {
 	if err != nil || !pull.Labelled("needs-human") {
 		return err
 	}
-	return w.Call(ctx, arena.Person, http.MethodDelete, w.ref.Repo, w.path("issues", "labels/needs-human"), nil, nil)
+	return w.call(ctx, arena.Person, http.MethodDelete, w.path("issues", "labels/needs-human"), nil, nil)
 }
 
 // order posts a comment with an order to the agents.
 func (w *world) order(ctx context.Context, login string, verb verdict.Verb) error {
 	w.orders = append(w.orders, verb)
-	return w.Call(ctx, login, http.MethodPost, w.ref.Repo, w.path("issues", "comments"),
-		map[string]any{"body": "/touchstone " + string(verb)}, nil)
+	return w.call(ctx, login, http.MethodPost, w.path("issues", "comments"), map[string]any{"body": "/touchstone " + string(verb)}, nil)
 }
 
 // stopped reports whether the agents are ordered to do nothing.
@@ -208,7 +212,7 @@ func (w *world) toggle(ctx context.Context) error {
 		return err
 	}
 	state := map[string]string{"open": "closed", "closed": "open"}[pull.State]
-	return w.Call(ctx, arena.Author, http.MethodPatch, w.ref.Repo, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]any{"state": state}, nil)
+	return w.call(ctx, arena.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]any{"state": state}, nil)
 }
 
 // manual is the label that reserves the merge of a pull request for its author.

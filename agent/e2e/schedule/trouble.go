@@ -106,8 +106,7 @@ func (w *world) strangers() []choice {
 	}
 	says := func(text string) func(context.Context) error {
 		return func(ctx context.Context) error {
-			return w.Call(ctx, stranger, http.MethodPost, w.ref.Repo, w.path("issues", "comments"), map[string]any{"body": "/touchstone " + text},
-				nil)
+			return w.call(ctx, stranger, http.MethodPost, w.path("issues", "comments"), map[string]any{"body": "/touchstone " + text}, nil)
 		}
 	}
 	reviews := func(event string) func(context.Context) error {
