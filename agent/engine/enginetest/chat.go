@@ -7,23 +7,15 @@ import (
 )
 
 // chat is OpenAI's chat completions API.
-type chat struct{}
+type chat struct{ openAI }
 
-func (chat) refusals() map[Fault]refusal { return openAI }
-func (chat) problem(words refusal) any   { return openAIProblem(words) }
-
-func (chat) prompt(body []byte) (p prompt) {
-	for _, tool := range list(body, "tools") {
-		p = append(p, pieceOf(tool, true))
-	}
-	return append(p, said(body, "messages")...)
+func (chat) prompt(body []byte) prompt {
+	return append(standing(body, "tools"), said(body, "messages")...)
 }
-
-func (chat) bill(c *promptCache, body []byte, p prompt) verdict.Usage { return openAIBill(c, body, p) }
 
 var chatStops = map[Stop]string{StopLength: "length", StopRefusal: "content_filter"}
 
-func (chat) breakOff(s *sse, words refusal) { s.data(openAIProblem(words)) }
+func (c chat) breakOff(s *sse, words refusal) { s.data(c.problem(words)) }
 
 func (chat) stream(s *sse, turn Turn, usage verdict.Usage) {
 	id := newID("chatcmpl")

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"touchstone/verdict"
 )
 
 // Fault is a reason to refuse a request.
@@ -38,22 +40,31 @@ func refuse(w http.ResponseWriter, d dialect, words refusal, retryAfter time.Dur
 	_ = json.NewEncoder(w).Encode(d.problem(words))
 }
 
-// openAI are the refusals that the Responses and the chat API share
-// (https://platform.openai.com/docs/guides/error-codes).
-var openAI = map[Fault]refusal{
-	Unauthorized: {401, "invalid_api_key", "Incorrect API key provided."},
-	Forbidden:    {403, "unsupported_country_region_territory", "Country, region, or territory not supported"},
-	NoCredit:     {429, "insufficient_quota", "You exceeded your current quota, please check your plan and billing details."},
-	TooMany:      {429, "rate_limit_exceeded", "Rate limit reached for requests"},
-	Overloaded:   {503, "server_is_overloaded", "The engine is currently overloaded, please try again later"},
-	Broken:       {500, "server_error", "The server had an error while processing your request"},
-	NoSuchModel:  {404, "model_not_found", "The model `nope` does not exist or you do not have access to it."},
-	TooLong: {400, "context_length_exceeded",
-		"Your input exceeds the context window of this model. Please adjust your input and try again."},
-	Malformed: {400, "invalid_value", "Invalid value: 'bogus'."},
+// openAI is what the Responses and the chat API share.
+type openAI struct{}
+
+func (openAI) bill(c *promptCache, body []byte, p prompt) verdict.Usage {
+	key, _ := field(body, "prompt_cache_key").(string)
+	return c.openAI(modelOf(body)+" "+key, p)
 }
 
-func openAIProblem(words refusal) any {
+// refusals are those of https://platform.openai.com/docs/guides/error-codes.
+func (openAI) refusals() map[Fault]refusal {
+	return map[Fault]refusal{
+		Unauthorized: {401, "invalid_api_key", "Incorrect API key provided."},
+		Forbidden:    {403, "unsupported_country_region_territory", "Country, region, or territory not supported"},
+		NoCredit:     {429, "insufficient_quota", "You exceeded your current quota, please check your plan and billing details."},
+		TooMany:      {429, "rate_limit_exceeded", "Rate limit reached for requests"},
+		Overloaded:   {503, "server_is_overloaded", "The engine is currently overloaded, please try again later"},
+		Broken:       {500, "server_error", "The server had an error while processing your request"},
+		NoSuchModel:  {404, "model_not_found", "The model `nope` does not exist or you do not have access to it."},
+		TooLong: {400, "context_length_exceeded",
+			"Your input exceeds the context window of this model. Please adjust your input and try again."},
+		Malformed: {400, "invalid_value", "Invalid value: 'bogus'."},
+	}
+}
+
+func (openAI) problem(words refusal) any {
 	return map[string]any{"error": map[string]any{
 		"message": words.message, "type": words.kind, "param": nil, "code": words.kind,
 	}}

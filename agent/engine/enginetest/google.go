@@ -13,11 +13,7 @@ type google struct{ model string }
 var googlePath = regexp.MustCompile(`^/v1beta/models/([^/:]+):(?:streamGenerateContent|generateContent)$`)
 
 func (g google) prompt(body []byte) (p prompt) {
-	for _, name := range []string{"tools", "systemInstruction"} {
-		for _, one := range list(body, name) {
-			p = append(p, pieceOf(one, true))
-		}
-	}
+	p = standing(body, "tools", "systemInstruction")
 	for _, content := range list(body, "contents") {
 		p = append(p, pieceOf(content, false))
 	}

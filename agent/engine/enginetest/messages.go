@@ -6,11 +6,7 @@ import "touchstone/verdict"
 type messages struct{}
 
 func (messages) prompt(body []byte) (p prompt) {
-	for _, name := range []string{"tools", "system"} {
-		for _, block := range list(body, name) {
-			p = append(p, pieceOf(block, true))
-		}
-	}
+	p = standing(body, "tools", "system")
 	for _, message := range list(body, "messages") {
 		said, _ := message.(map[string]any)
 		blocks, several := said["content"].([]any)

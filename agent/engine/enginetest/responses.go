@@ -8,22 +8,10 @@ import (
 )
 
 // responses is OpenAI's Responses API.
-type responses struct{}
+type responses struct{ openAI }
 
-func (responses) refusals() map[Fault]refusal { return openAI }
-func (responses) problem(words refusal) any   { return openAIProblem(words) }
-
-func (responses) prompt(body []byte) (p prompt) {
-	for _, name := range []string{"tools", "instructions"} {
-		for _, one := range list(body, name) {
-			p = append(p, pieceOf(one, true))
-		}
-	}
-	return append(p, said(body, "input")...)
-}
-
-func (responses) bill(c *promptCache, body []byte, p prompt) verdict.Usage {
-	return openAIBill(c, body, p)
+func (responses) prompt(body []byte) prompt {
+	return append(standing(body, "tools", "instructions"), said(body, "input")...)
 }
 
 func (responses) breakOff(s *sse, words refusal) {
@@ -113,11 +101,6 @@ func said(body []byte, name string) (p prompt) {
 		p = append(p, pieceOf(item, orders))
 	}
 	return p
-}
-
-func openAIBill(c *promptCache, body []byte, p prompt) verdict.Usage {
-	key, _ := field(body, "prompt_cache_key").(string)
-	return c.openAI(modelOf(body)+" "+key, p)
 }
 
 // toolCall is a call with JSON, or with free text for a tool that takes it.

@@ -63,6 +63,16 @@ func pieceOf(value any, standing bool) piece {
 	return piece{string(text), marked, standing}
 }
 
+// standing are the pieces of a request's fields that come before the conversation.
+func standing(body []byte, fields ...string) (p prompt) {
+	for _, name := range fields {
+		for _, one := range list(body, name) {
+			p = append(p, pieceOf(one, true))
+		}
+	}
+	return p
+}
+
 // unmark removes the marks from a value, and reports whether there were any.
 func unmark(value any) (marked bool) {
 	switch v := value.(type) {
