@@ -48,9 +48,9 @@ var pipelineDirs = []string{
 
 // Surround adds to a change the unchanged files that are needed to judge it: the other pipelines, the scripts
 // that they run and the manifests at the root, if one of those changed; the configurations that a new one
-// replaces; the code that deleted tests may have tested, and the other tests; and the attributes that mark files
-// as not the repository's own. It reads these files from the base commit of the change. A file that cannot be
-// read is added as [File.Unread].
+// replaces; a test of each folder that leaves a Go module, and the modules around it; the code that deleted tests
+// may have tested, and the other tests; and the attributes that mark files as not the repository's own. It reads
+// these files from the base commit of the change. A file that cannot be read is added as [File.Unread].
 func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 	a := around{change: c, rev: rev, base: base, have: map[string]bool{}, listed: map[string][]string{}}
 	for _, f := range c.Files {
@@ -62,8 +62,12 @@ func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 			a.upwards(ctx, f.Name(), isAttributes)
 		}
 	}
-	if slices.ContainsFunc(changed, func(f File) bool { return ci.Examines(f.Path) || ci.Examines(f.OldPath) }) {
+	apart := code.Apart(changed)
+	if len(apart) > 0 || slices.ContainsFunc(changed, func(f File) bool { return ci.Examines(f.Path) || ci.Examines(f.OldPath) }) {
 		a.pipelines(ctx, changed)
+	}
+	for _, dir := range apart {
+		a.module(ctx, dir)
 	}
 	if wanted := code.Untested(changed); wanted != nil {
 		a.sources(ctx, wanted)
@@ -116,6 +120,27 @@ func (a *around) pipelines(ctx context.Context, changed []File) {
 	for _, name := range a.list(ctx, ".github/actions") {
 		if dir, ok := strings.CutSuffix(name, "/"); ok {
 			a.take(ctx, path.Join(".github/actions", dir), ci.Examines, maxAround)
+		}
+	}
+}
+
+// module takes the Go modules and workspaces around a folder, the modules in it, and one of its tests.
+func (a *around) module(ctx context.Context, dir string) {
+	a.upwards(ctx, path.Join(dir, "go.mod"), code.IsModule)
+	dirs, found := []string{dir}, false
+	for i := 0; i < min(len(dirs), maxFolders); i++ {
+		if a.take(ctx, dirs[i], code.IsModule, maxAround); slices.Contains(a.list(ctx, dirs[i]), "go.mod") && i > 0 {
+			continue // another module, whose tests are not those of the folder
+		}
+		for _, name := range a.list(ctx, dirs[i]) {
+			full := path.Join(dirs[i], name)
+			switch sub := strings.HasSuffix(name, "/"); {
+			case sub && !vendored(full+"/"):
+				dirs = append(dirs, full)
+			case !sub && !found && !a.have[full] && strings.HasSuffix(name, "_test.go") && code.IsTest(full):
+				found = true
+				a.take(ctx, dirs[i], func(name string) bool { return name == full }, maxAround)
+			}
 		}
 	}
 }

@@ -92,12 +92,12 @@ func Examines(name string) bool {
 	return name != "" && !vendored(name) && (Gates(name) || code.Examines(name) || checks(name) || words.IsShell(name) || describes(name))
 }
 
-// descriptions are name patterns of files that have no finding, and say which versions a package supports: a change of
-// one can explain why less is checked.
+// descriptions are name patterns of files that say which versions a package supports, and have no finding by that: a change
+// of one can explain why less is checked.
 var descriptions = strings.Fields("*.gemspec *.gemfile *.podspec *.cabal")
 
 func describes(name string) bool {
-	return change.IsManifest(name) || change.IsLock(name) || tools.FitsAny(descriptions, name)
+	return change.IsManifest(name) || change.IsLock(name) || code.IsModule(name) || tools.FitsAny(descriptions, name)
 }
 
 // Gates reports whether the hold tier watches a file of this name: a pipeline, a script that it runs, the

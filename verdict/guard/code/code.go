@@ -78,6 +78,7 @@ func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	x.subject.settle()
 	x.compareTests()
 	x.compareLists(files)
+	x.compareApart(files)
 	x.compareFiles()
 	x.compareRuns()
 	x.compareSuppressions()
