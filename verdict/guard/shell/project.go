@@ -114,15 +114,32 @@ var (
 	header   = regexp.MustCompile(`(?m)^@?([\w-]+)[^:=\n]*(?:=[^:\n]*)?:([^=\n].*)?$`)
 )
 
+// conditional matches a line of a Makefile between which and its end what stands may not count.
+var conditional = regexp.MustCompile(`^ *(?:(ifn?(?:eq|def))|endif)\b`)
+
 // makefile reads the rules of a Makefile: targets, prerequisites, and recipes, in which every line is a
-// script. See https://www.gnu.org/software/make/manual/html_node/Rules.html
+// script. A later recipe takes the place of an earlier one, unless a condition decides which of them counts, or the rule
+// has two colons. See https://www.gnu.org/software/make/manual/html_node/Rules.html
 func (p *Project) makefile(dir, runner, text string) {
 	variables := variables{values: map[string]string{"MAKE": "make"}, left: maxAllExpanded}
 	var open []string
-	left := maxRecipes
+	left, depth := maxRecipes, 0
+	replaces, done := false, map[string]bool{} // whether the open rule takes the place of those with a recipe
 	for line := range strings.Lines(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")) {
 		line = strings.TrimRight(line, " \n")
+		if m := conditional.FindStringSubmatch(line); m != nil {
+			if depth--; m[1] != "" {
+				depth += 2
+			}
+		}
 		if recipe, ok := strings.CutPrefix(line, "\t"); ok {
+			for _, key := range open {
+				if replaces && done[key] && !strings.ContainsAny(key, "%$") { // those may be for other files
+					p.targets[key] = nil
+				}
+				done[key] = done[key] || depth == 0
+			}
+			replaces = false
 			bare := strings.TrimLeft(recipe, "@+- ")
 			ignored := strings.Contains(recipe[:len(recipe)-len(bare)], "-")
 			commands, err := Parse(variables.expand(bare), Options{})
@@ -149,7 +166,7 @@ func (p *Project) makefile(dir, runner, text string) {
 				variables.values[strings.Trim(line[:at], " ?+:")] = strings.TrimSpace(line[assigned+1:])
 				continue
 			}
-			open = nil
+			open, replaces = nil, runner == "make" && depth == 0 && !strings.HasPrefix(line[at:], "::")
 			list, _, _ := strings.Cut(strings.TrimLeft(line[at:], ":"), "#")
 			needs := strings.Fields(variables.expand(list))
 			for _, name := range strings.Fields(line[:at]) {
