@@ -176,18 +176,30 @@ func (p *pairing) twin(b *unit) bool {
 	})
 }
 
-// saidBy reports whether all words of a test except its title occur in another one, in any case.
+// saidBy reports whether another test says all that a test says but its title, in the same order and in any case.
 func (u *unit) saidBy(other *unit) bool {
-	said := map[string]bool{}
-	for w := range other.wordSet() {
-		said[strings.ToLower(w)] = true
-	}
-	for w := range u.wordSet() {
-		if !said[strings.ToLower(w)] && contentOf(w) != u.name {
+	said := other.sayings()
+	for _, w := range u.sayings() {
+		i := slices.Index(said, w)
+		if i < 0 {
 			return false
 		}
+		said = said[i+1:]
 	}
 	return true
+}
+
+// sayings are the words, literals and operators of a unit in lower case, without its title and its variables.
+func (u *unit) sayings() (all []string) {
+	s := u.side
+	for i := u.from; i < u.to; i++ {
+		kind := s.kindOf(i)
+		if kind == sign && !operators[s.of(i)] || s.isLocal(i) || kind != sign && contentOf(s.normal(i)) == u.name {
+			continue
+		}
+		all = append(all, strings.ToLower(s.normal(i)))
+	}
+	return all
 }
 
 // says is the number of a unit's assertions and literals.
