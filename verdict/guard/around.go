@@ -62,11 +62,10 @@ func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 			a.upwards(ctx, f.Name(), isAttributes)
 		}
 	}
-	apart := code.Apart(changed)
-	if len(apart) > 0 || slices.ContainsFunc(changed, func(f File) bool { return ci.Examines(f.Path) || ci.Examines(f.OldPath) }) {
+	if slices.ContainsFunc(changed, func(f File) bool { return ci.Examines(f.Path) || ci.Examines(f.OldPath) }) {
 		a.pipelines(ctx, changed)
 	}
-	for _, dir := range apart {
+	for _, dir := range code.Apart(changed) {
 		a.module(ctx, dir)
 	}
 	if wanted := code.Untested(changed); wanted != nil {

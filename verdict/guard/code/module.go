@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -30,18 +29,22 @@ type apart struct {
 	dir string
 	at  change.Place
 	why string
-	// module says that the folder is a module, whose tests run where something names it; fresh, that it was none before.
+	// module says that the folder is a module, whose tests run if a workspace uses it; fresh, that it was none before.
 	module, fresh bool
 }
 
-// Apart returns the folders that a change takes out of what ./... of the go command matches, with or without tests in them.
+// maxApart bounds the folders of one change that are looked at.
+const maxApart = 50
+
+// Apart returns the folders that a change takes out of what ./... of the go command matches, with or without tests in
+// them; the first 50 if there are more.
 func Apart(changed []change.File) (dirs []string) {
 	for _, f := range changed {
 		for _, a := range apartOf(f) {
 			dirs = append(dirs, a.dir)
 		}
 	}
-	return dirs
+	return dirs[:min(len(dirs), maxApart)]
 }
 
 // apartOf are the folders that one file takes out: a new module, what a module ignores now, and the modules that a
@@ -90,13 +93,17 @@ func uses(name string, content []byte) []*modfile.Use {
 }
 
 // compareApart finds Go tests that ./... does not match any more, because their folder is apart from its module or its
-// workspace, if no pipeline or script names it.
+// workspace. Something else may run them, which the session has to find out: in the histories of 57 repositories, 13
+// folders became modules.
 func (x *examination) compareApart(files []change.File) {
+	at, used, left := moduleDirs(files), usedDirs(files), maxApart
 	for _, f := range files {
 		for _, a := range apartOf(f) {
-			test := testBelow(files, a.dir)
-			module := slices.ContainsFunc(files, func(m change.File) bool { return m.Path == path.Join(a.dir, goModule) })
-			if test == "" || a.module && (!module || mentions(files, a.dir)) || a.fresh && !divided(files, a.dir) {
+			if left--; left < 0 {
+				return
+			}
+			test := testBelow(files, at, a.dir)
+			if test == "" || a.module && (!at[1][a.dir] || used[a.dir]) || a.fresh && !divided(at, a.dir) {
 				continue
 			}
 			x.findings = append(x.findings, change.Finding{Tier: change.Evidence, Kind: change.Test, Rule: "test/module-apart", Place: a.at,
@@ -105,74 +112,59 @@ func (x *examination) compareApart(files []change.File) {
 	}
 }
 
-// below reports whether a file is in a folder, or further down.
-func below(dir, file string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") }
+// moduleDirs are the folders of all known modules, at the base and at the head.
+func moduleDirs(files []change.File) (at [2]map[string]bool) {
+	at = [2]map[string]bool{{}, {}}
+	for _, f := range files {
+		for i, name := range []string{f.OldPath, f.Path} {
+			if path.Base(name) == goModule {
+				at[i][path.Dir(name)] = true
+			}
+		}
+	}
+	return at
+}
+
+// usedDirs are the folders of the modules that workspaces use at the head.
+func usedDirs(files []change.File) map[string]bool {
+	used := map[string]bool{}
+	for _, f := range files {
+		if path.Base(f.Path) == goWorkspace {
+			for _, u := range uses(f.Path, f.After) {
+				used[path.Join(path.Dir(f.Path), u.Path)] = true
+			}
+		}
+	}
+	return used
+}
 
 // testBelow is a Go test of a folder, at the base and at the head, that is in no other module further down; "" if there
 // is none.
-func testBelow(files []change.File, dir string) string {
-	for _, f := range files {
-		inner := func(m change.File) bool {
-			within := func(module, file string) bool {
-				d := path.Dir(module)
-				return path.Base(module) == goModule && d != dir && below(dir, d) && below(d, file)
-			}
-			return within(m.OldPath, f.OldPath) || within(m.Path, f.Path)
+func testBelow(files []change.File, at [2]map[string]bool, dir string) string {
+	within := func(modules map[string]bool, file string) bool {
+		if !strings.HasSuffix(file, ".go") || !isTestPath(file) || dir != "." && !strings.HasPrefix(file, dir+"/") {
+			return false
 		}
-		if isGoTest(f.OldPath) && isGoTest(f.Path) && below(dir, f.OldPath) && below(dir, f.Path) && !slices.ContainsFunc(files, inner) {
+		d := path.Dir(file)
+		for d != dir && d != "." && !modules[d] {
+			d = path.Dir(d)
+		}
+		return d == dir
+	}
+	for _, f := range files {
+		if within(at[0], f.OldPath) && within(at[1], f.Path) {
 			return f.Path
 		}
 	}
 	return ""
 }
 
-func isGoTest(name string) bool { return strings.HasSuffix(name, ".go") && isTestPath(name) }
-
 // divided reports whether a folder belonged to the module around it, which is still there.
-func divided(files []change.File, dir string) bool {
+func divided(at [2]map[string]bool, dir string) bool {
 	for dir != "." {
-		dir = path.Dir(dir)
-		name := path.Join(dir, goModule)
-		if i := slices.IndexFunc(files, func(f change.File) bool { return f.OldPath == name }); i >= 0 {
-			return files[i].Path == name
+		if dir = path.Dir(dir); at[0][dir] {
+			return at[1][dir]
 		}
 	}
 	return false
-}
-
-var (
-	// running matches the names of files that may run tests, and commands a line of those among them that are YAML.
-	running = regexp.MustCompile(`(?i)(?:^|/)(?:(?:gnu)?makefile[^/]*|justfile|jenkinsfile|(?:scripts?|ci|hack|bin)/[^/.]+)$|` +
-		`\.(?:ya?ml|sh|bash|mk)$`)
-	commands = regexp.MustCompile(`(?m)^[\s-]*(?:run|script|commands?|cmds?|cmd)["']?:`)
-	// modules match a line that looks for all modules, and inEach what runs tests in each of them.
-	modules = regexp.MustCompile(`\b(?:find|ls-files|fd|wildcard)\b.*\bgo\.mod\b|\bgo list\b.*\s-m\b|\bgo work\b`)
-	inEach  = regexp.MustCompile(`(?i)working-directory: *["']?\$|` +
-		`(?:\bdo\b|%|\bxargs\b|-exec|\$[({]?(?:d|m|dir|dirname|mod|module|\*)\b).*test`)
-)
-
-// mentions reports whether a workspace, a pipeline, a build file or a script of the head names a folder, or looks for all modules.
-func mentions(files []change.File, dir string) bool {
-	end := `/?(?:["'\s,;)\]}&|]|$|/\.\.\.|/\*)`
-	name := regexp.MustCompile(`(?:^|[\s"'=/(\[{,])` + regexp.QuoteMeta(dir) + end)
-	if !strings.Contains(dir, "/") { // a word that may mean another thing
-		name = regexp.MustCompile(`(?:\./|\bcd |\bpushd |-C ?|[\w-]+:\s+/?|^\s*- ["']?/?|["'\[,]|\bfor .*\s)` + regexp.QuoteMeta(dir) + end)
-	}
-	return slices.ContainsFunc(files, func(f change.File) bool {
-		switch {
-		case path.Base(f.Path) == goWorkspace:
-			return slices.ContainsFunc(uses(f.Path, f.After), func(u *modfile.Use) bool { return path.Join(path.Dir(f.Path), u.Path) == dir })
-		case !running.MatchString(f.Path), strings.HasSuffix(path.Ext(f.Path), "ml") && !commands.Match(f.After):
-			return false
-		}
-		found, runs := false, false
-		for line := range strings.Lines(change.Joined(string(f.After), " ")) {
-			line, _, _ = strings.Cut(" "+strings.TrimSpace(line), " #")
-			if name.MatchString(line) {
-				return true
-			}
-			found, runs = found || modules.MatchString(line), runs || inEach.MatchString(line)
-		}
-		return found && runs
-	})
 }
