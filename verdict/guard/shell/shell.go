@@ -168,12 +168,19 @@ func (w *walker) binary(c *syntax.BinaryCmd, last bool) {
 		w.lost = lost
 		w.conditional = conditional || isTest(c.X)
 	default: // a pipe
-		w.lost = lost || !w.pipefail && firstOf(c.Y) != "tparse" // which reads "go test -json", and fails if a test did
+		w.lost = lost || !w.pipefail && !summarised(c)
 		w.stmt(c.X, last)
 		w.lost = lost
 	}
 	w.within(func() { w.stmt(c.Y, last) })
 	w.lost, w.conditional = lost, conditional
+}
+
+// summarised reports whether a pipe fails if the tests before it do: tparse reads what "go test -json" prints, and nothing else.
+func summarised(c *syntax.BinaryCmd) bool {
+	tests := wordsOf(c.X)
+	return firstOf(c.Y) == "tparse" && len(tests) > 1 && tests[0] == "go" && tests[1] == "test" &&
+		slices.ContainsFunc(tests, func(w string) bool { return w == "-json" || w == "--json" || w == "-json=true" })
 }
 
 // isTest reports whether a statement tests a condition.
