@@ -81,7 +81,7 @@ func (x *examination) compareMarks(pairs []pair) {
 			g.after.asks(g.cond) && g.after.head() != g.before.head(), // it may be for further cases
 			strings.Contains(g.after.name, "#{") && g.before.name != g.after.name,
 			g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
-			g.before.role == test && len(g.before.assertions) == 0 && g.before.size < 2, // it had no statement, and is written now
+			g.before.role == test && len(g.before.assertions) == 0 && g.before.size < 2 && len(g.after.assertions) > 0, // it is written now
 			(x.subject.beyond || g.effect == leaves) &&
 				(!sure(g.cond) || g.effect == skips && !matchesAny(platform, g.cond) && g.before.side.skipsOn(g.cond)):
 			g.tier = change.Evidence
