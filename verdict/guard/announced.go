@@ -15,8 +15,10 @@ var (
 	leaves = strings.Fields("disable disables disabled disabling exclude excludes excluded excluding ignore ignores ignored " +
 		"ignoring mute mutes muted muting quarantine quarantines quarantined skip skips skipped skipping xfail xfails xfailed")
 	halves = map[string]string{"comment": "out", "comments": "out", "commented": "out", "turn": "off", "turns": "off", "turned": "off"}
-	// breaks begin another phrase, or say that the object is new or no check.
-	breaks = strings.Fields("after as before by during for from if in new newly of so that to under upload uploads when which while with")
+	// breaks begin another phrase, or say that the object is new.
+	breaks = strings.Fields("after as before by during for from if in new newly of so that to under when which while with")
+	// uploads are no checks, but for the tests of one.
+	uploads = strings.Fields("upload uploads")
 	// ends can follow the object. Another noun cannot: the "test" of "test output" is no test. Nor can what makes it a
 	// condition ("on Windows", "if there is no network"): such a skip is evidence, as it is where code reads it.
 	ends = strings.Fields("added again and as because due entirely or since")
@@ -45,7 +47,7 @@ var (
 	// shaky removes a test or an assertion that was not reliable.
 	shaky = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* (?:\S+ ){0,2}(?:bad|brittle|failing|flake?y|fragile|` +
 		`\w*problematic|racy|unreliable|unstable) .*(?:test|spec|assertion)`)
-	// closes removes a check from the pipeline, and with removes what was checked, too.
+	// closes removes a check from the pipeline, and with stands before what goes along with something else.
 	closes = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* .*\b(?:ci|codeql|jobs?|pipelines?|tests?|workflows?)\b`)
 	with   = regexp.MustCompile(`(?i)\b(?:and|with) (?:its|their)\b`)
 )
@@ -61,7 +63,7 @@ func announced(title string, found []Finding) (holds []Finding) {
 	case kind != "":
 	case shaky.MatchString(s):
 		kind, gone = Test, true
-	case closes.MatchString(s) && !with.MatchString(s):
+	case closes.MatchString(with.Split(s, 2)[0]):
 		kind, gone = CI, true
 	}
 	if kind == "" || slices.ContainsFunc(found, func(f Finding) bool { return f.Tier == Hold && f.Kind == kind }) {
@@ -128,7 +130,7 @@ func leftOut(words []string) (kind Kind, object string) {
 		if kind != "" && (name != word || i+1 == len(words) || follows(lower(i+1)) || returns && slices.Contains(conditions, lower(i+1))) {
 			return kind, object
 		}
-		if name != word {
+		if name != word || slices.Contains(uploads, name) && (i+1 == len(words) || objectOf(lower(i+1)) == "") {
 			break
 		}
 	}
@@ -147,7 +149,7 @@ func objectOf(name string) Kind {
 		return CI
 	case slices.Contains(ofChecks, name):
 		return Strictness
-	case slices.ContainsFunc(unlike, func(end string) bool { return strings.HasSuffix(name, end) }):
+	case !strings.HasPrefix(name, "test") && slices.ContainsFunc(unlike, func(end string) bool { return strings.HasSuffix(name, end) }):
 		return ""
 	case strings.HasPrefix(name, "test_"), slices.ContainsFunc(ofTests, func(end string) bool { return strings.HasSuffix(name, end) }):
 		return Test

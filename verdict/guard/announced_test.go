@@ -48,6 +48,9 @@ func TestAnAnnouncedLoweringIsHeld(t *testing.T) {
 		"Disable GC on test run":                             "",
 		"Disable the cache only on ubuntu-latest":            "",
 		"Skip the upload on failed builds":                   "",
+		"Skip upload tests":                                  "test",
+		"Disable TestLatest":                                 "test",
+		"Skip test_latest":                                   "test",
 		"Don't run tests on 3.15 yet":                        "",
 		"Fix the handler, because it skipped tests":          "",
 		"Disable caching. It made tests slow":                "",
@@ -113,6 +116,7 @@ func TestATitleThatAJobIsGoneIsHeld(t *testing.T) {
 		"Remove the browser":                {at, false},
 		"Remove the browser job of a":       {more, false},
 		"Remove the browser and its CI job": {at, false},
+		"Remove the CI job and its cache":   {at, true},
 	} {
 		found := guard.Examine(guard.Change{Files: []guard.File{change.file}, Title: said})
 		if held := len(guard.Holds(found)) > 0; held != change.held || len(found) == 0 {

@@ -8,10 +8,9 @@
 //	words  the words of a change, where none of these parts knows what it does
 //	junit  the reports of test runners, which overrule what the code suggests
 //
-// A finding is a hold if code is certain, and evidence if code only suspects something. Evidence is a hold if the change
-// says of itself that it leaves out such a check. What existing tests, pipelines,
-// settings and scripts no longer say as before, and no rule reads, is evidence once for each kind in a change. The rules are rows Q1
-// to Q7 of the severity guideline.
+// A finding is a hold if code is certain, and evidence if code only suspects something. Evidence is a hold if the change's
+// title says that it leaves out such a check. What existing tests, pipelines, settings and scripts no longer say as before,
+// and no rule reads, is evidence once for each kind in a change. The rules are rows Q1 to Q7 of the severity guideline.
 package guard
 
 import (
