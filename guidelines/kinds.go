@@ -78,11 +78,10 @@ func kindsOf(spelled string, file File, asked kinds) kinds {
 	if filekind.Test(spelled) {
 		k |= isTests
 	}
-	known := codeNames.MatchString(base)
 	prose := docNames.MatchString(base) || anyFragment.MatchString(name) || slices.Contains(docExtensions, ext)
 	setting := configNames.MatchString(base) || slices.Contains(configExtensions, ext)
 	switch {
-	case known || filekind.Code(name):
+	case filekind.Code(name):
 		k |= isCode
 	case prose:
 		if k&isDependencies == 0 && (k&isTests == 0 || strings.HasPrefix(base, "readme")) {

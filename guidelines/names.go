@@ -44,8 +44,6 @@ var (
 	migrationDirs  = inside(`(?:db|schema|data|database)?[-_]?migrat(?:ions?|e)`, `alembic`, `flyway`, `liquibase`, `changelogs`)
 	migrationNames = named(`[vru]\d[\w.]*__.+\.sql`, `.+\.migration\.[^.]+`)
 
-	codeNames = named(`(?:gnu)?makefile`, `rakefile`, `justfile`, `cmakelists\.txt`, `meson\.build`, `(?:build|workspace)(?:\.bazel)?`,
-		`tiltfile`, `earthfile`, `gradlew`)
 	docNames = named(`(?:licen[cs]e|copying|notice|authors|contributors|maintainers|readme|changelog|changes|news|history|security` +
 		`|contributing|todo)(?:-[\w-]+)?`)
 	// anyFragment matches a change log fragment, with the kinds of towncrier and keep-a-changelog.

@@ -76,18 +76,36 @@ func lazy(expr string) func() *regexp.Regexp {
 // runner are among them. The guard asks for less (verdict/guard/code: a runner finds tests in it), and the order of a
 // change for something else (agent/reviewer/change: which file it is the test of).
 func Test(name string) bool {
+	p := placeOf(name)
+	base := path.Base(name)
+	return p.tests || testName().MatchString(strings.ToLower(base)) || p.ruby && strings.HasSuffix(strings.ToLower(base), ".rb") ||
+		!p.ships && testClass().MatchString(base)
+}
+
+// InTests reports whether a file is in a folder of tests, and not in what Gradle and Maven ship. The name of the file
+// itself proves nothing of data: what a build takes from a folder may be called a_test.jar.
+func InTests(name string) bool { return placeOf(name).inTests }
+
+// place is what the folders above a file tell.
+type place struct {
+	// tests: one of them serves tests; inTests: it does, and is not in src/main; ships: there is a src/main above the tests;
+	// ruby: one is RSpec's, which has helpers too (the specs are recognised by their names).
+	tests, inTests, ships, ruby bool
+}
+
+func placeOf(name string) (p place) {
 	folders := strings.Split(strings.ToLower(name), "/")
-	base := folders[len(folders)-1]
-	above, ships, ruby := "", false, false
+	above := ""
 	for _, folder := range folders[:len(folders)-1] {
 		if slices.Contains(testFolders, folder) ||
 			strings.Contains(folder, "test") && (projectFolder().MatchString(folder) || above == "src" && sourceFolder().MatchString(folder)) {
-			return true
+			p.tests, p.inTests = true, !p.ships
+			return p
 		}
-		ruby = ruby || folder == "spec" // RSpec's helpers; the specs are recognised by their names
+		p.ruby = p.ruby || folder == "spec"
 		// Gradle and Maven ship what is in src/main. A class name proves nothing there: a RetrySpec may not be a test.
-		ships = ships || above == "src" && strings.HasSuffix(folder, "main")
+		p.ships = p.ships || above == "src" && strings.HasSuffix(folder, "main")
 		above = folder
 	}
-	return testName().MatchString(base) || ruby && strings.HasSuffix(base, ".rb") || !ships && testClass().MatchString(path.Base(name))
+	return p
 }

@@ -51,8 +51,13 @@ func TestTestsAreKnownByName(t *testing.T) {
 			.test/app.ts tests`)
 }
 
+func TestDataOfTestsIsKnownByItsFolder(t *testing.T) {
+	holds(t, "data of tests", filekind.InTests, `tests/a.zip src/test/resources/src/main/a.jar Acme.App.Tests/a.bin`,
+		`libs/a_test.jar a.test.js src/main/resources/fixtures/a.jar src/main/tests/a.bin latest/a.bin`)
+}
+
 func TestCodeIsKnownByItsEnding(t *testing.T) {
-	holds(t, "code", filekind.Code, `a.go b.TSX c.pl d.zig a.t index.html deploy.sh`, `a.md b.json c Makefile d.zip e.yml go`)
+	holds(t, "code", filekind.Code, `a.go b.TSX c.pl d.zig a.t index.html deploy.sh Makefile b/CMakeLists.txt`, `a.md b.json c d.zip e.yml go`)
 }
 
 func TestEndingsTellLanguages(t *testing.T) {

@@ -91,9 +91,14 @@ var code = strings.Fields(`
 	.tpl .gotmpl .templ .ftl .vm .twig .jsp .jspx .xsl .xslt .mk .mak .cmake .bzl .bazel .star .just .txtar .feature .bats .robot
 	.glsl .hlsl .wgsl .metal .gd .vbs .applescript`)
 
-// Code reports whether a file is code by the ending of its name, whatever its case.
+// codeNames are the names of code that tell more than their endings.
+var codeNames = strings.Fields("makefile gnumakefile rakefile justfile cmakelists.txt meson.build build build.bazel workspace " +
+	"workspace.bazel tiltfile earthfile gradlew")
+
+// Code reports whether a file is code by its name or the ending of it, whatever the case.
 func Code(name string) bool {
-	return LanguageOf(name) != "" || slices.Contains(code, strings.ToLower(path.Ext(name)))
+	return LanguageOf(name) != "" || slices.Contains(code, strings.ToLower(path.Ext(name))) ||
+		slices.Contains(codeNames, strings.ToLower(path.Base(name)))
 }
 
 // LineComment returns what begins a comment in a file of this name that ends with its line and not before; "" if there

@@ -12,7 +12,7 @@ import (
 	"touchstone/worktree/filekind"
 )
 
-// Data is the kind of the evidence for a binary file that only tests use, or that is a document.
+// Data is the kind of the evidence for a binary file among those of tests, for a document, and for a picture of another name.
 const Data = "binary"
 
 // The content types, by the beginnings of their names, of files that are not text.
@@ -24,26 +24,40 @@ var (
 		"application/vnd.ms-excel", "application/vnd.ms-powerpoint", "application/vnd.ms-outlook", "application/epub+zip", "application/tzif",
 		"application/fits", "application/vnd.apache.parquet", "application/vnd.shp", "application/vnd.shx", "application/x-dbf",
 		"application/dicom", "model/gltf-binary"}
+	// pictures are the endings of such files. A picture of another name is one for people, and may be a script for a shell.
+	pictures = strings.Fields(`
+		.png .apng .jpg .jpeg .jpe .jfif .gif .webp .bmp .dib .ico .cur .ani .icns .tif .tiff .psd .psb .svg .svgz .avif .heic .heif
+		.jxl .jp2 .j2k .jpx .jpm .xcf .hdr .exr .dds .djvu .djv .xpm .pcx .pbm .tga .bpg .dwg .mp3 .wav .ogg .oga .ogv .opus .flac .aac .m4a
+		.m4b .aif .aiff .au .mid .midi .amr .ape .mpc .voc .qcp .m3u .mp4 .m4v .mov .qt .avi .mkv .mk3d .mka .webm .mpg .mpeg .flv .wmv .asf
+		.3gp .3g2 .ttf .otf .ttc .otc .woff .woff2 .eot .pdf .ai`)
 	// loaded are the endings of files that a runtime executes whatever their first bytes are, since what precedes an archive
 	// or a script in them does not count.
 	loaded = strings.Fields(".jar .war .ear .zip .whl .egg .phar .pyz .nupkg .vsix .apk .gem .crx .xpi")
 )
 
+// implicit reports whether tools execute a file of this name though nothing needs to mention it: the wrappers of builds, and
+// what Python prefers to the source beside it.
+func implicit(name string) bool {
+	base := strings.ToLower(path.Base(name))
+	return wrapper(base) || slices.Contains([]string{".pyc", ".pyo", ".pyd"}, path.Ext(base)) ||
+		path.Ext(base) == ".so" && (strings.Contains(base, ".cpython-") || strings.Contains(base, ".abi3."))
+}
+
 // Opaque finds a file without lines in the diff whose effect no session can judge. What may be executed is a hold:
-// programs, archives, code and text that git takes for bytes, and what is of an unknown kind. Data of tests, and documents
-// that are named as what they are, are evidence. Nothing is said of pictures, sounds and fonts, of text in UTF-8, and of a
-// published Gradle wrapper.
+// programs, archives, code and text that git takes for bytes, and what is of an unknown kind. Data of tests, documents
+// that are named as what they are, and pictures that are not, are evidence. Nothing is said of other pictures, sounds and
+// fonts, of text in UTF-8, and of a published Gradle wrapper.
 func Opaque(name string, content []byte, executable bool) (holds []verdict.Hold, evidence []verdict.Evidence) {
 	text := wide(content) != ""
 	if !text && (len(content) == 0 || legible(content) != "" || published(name, content)) {
 		return nil, nil
 	}
 	kind, ending := mimetype.Detect(content), strings.ToLower(path.Ext(name))
-	runs := executable || filekind.Code(name)
+	runs, looks := executable || filekind.Code(name) || implicit(name), !text && of(kind, shown)
 	switch {
-	case !runs && !text && of(kind, shown) && !slices.Contains(loaded, ending):
+	case !runs && looks && slices.Contains(pictures, ending):
 		return nil, nil
-	case !runs && (filekind.Test(name) || of(kind, documents) && ending == kind.Extension()):
+	case !runs && (filekind.InTests(name) || of(kind, documents) && ending == kind.Extension() || looks && !slices.Contains(loaded, ending)):
 		return nil, []verdict.Evidence{{Kind: Data, Rule: rule, Path: name,
 			Detail: fmt.Sprintf("The diff shows no line of this file (%s). Find what reads it, and whether anything executes or unpacks it.", kind)}}
 	}

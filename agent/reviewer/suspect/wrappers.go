@@ -15,6 +15,9 @@ import (
 //go:embed wrappers.txt
 var wrappers string
 
+// wrapper reports whether the script of a build tool runs the file of this name beside it.
+func wrapper(base string) bool { return base == "gradle-wrapper.jar" || base == "maven-wrapper.jar" }
+
 // published reports whether a project publishes a file with exactly this content, so that its content is
 // known. This is the Gradle wrapper, which is kept in the repositories that it builds and which machines
 // update.
