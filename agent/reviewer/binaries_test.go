@@ -39,3 +39,46 @@ func TestWhatCannotBeLookedIntoIsHeld(t *testing.T) {
 		}
 	}
 }
+
+// moved is a repository in which every file has one content, before and after.
+type moved struct {
+	unread
+	content []byte
+}
+
+func (m moved) Sides(_ context.Context, d diff.Diff, wanted func(string) bool, _ int64) ([]worktree.Sides, error) {
+	var sides []worktree.Sides
+	for _, f := range d.Files {
+		if wanted(f.Path) {
+			sides = append(sides, worktree.Sides{Path: f.Path, OldPath: f.OldPath, Before: m.content, After: m.content})
+		}
+	}
+	return sides, nil
+}
+
+// What was evidence among the data of tests is held when it moves to where it may be executed; what needed a person there
+// already, and text, may move.
+func TestWhatLeavesTheTestsIsHeld(t *testing.T) {
+	const zip, text, plain, program = "PK\x03\x04\x14\x00\x00\x00", "a\n", "100644", "100755"
+	for name, tc := range map[string]struct {
+		from, to      string
+		before, after string
+		content       string
+		want          int
+	}{
+		"an archive leaves the tests":    {"tests/a.jar", "lib/a.jar", plain, plain, zip, 1},
+		"and moves among them":           {"tests/a.jar", "tests/b/a.jar", plain, plain, zip, 0},
+		"a program of a test runs":       {"tests/tool", "tests/tool", plain, program, zip, 1},
+		"and ran before":                 {"tests/tool", "tests/b/tool.bin", program, program, zip, 0},
+		"a picture becomes code":         {"web/a.gif", "web/a.js", plain, plain, "GIF89a=1;\x00", 1},
+		"an archive moves that was held": {"lib/a.jar", "lib/a.zip", plain, plain, zip, 0},
+		"a text leaves the tests":        {"tests/a.md", "docs/a.md", plain, plain, text, 0},
+	} {
+		file := diff.File{Path: tc.to, OldPath: tc.from, Status: "renamed", OldMode: tc.before, NewMode: tc.after, OldBlob: "1", NewBlob: "1"}
+		c := Checkout{Files: moved{content: []byte(tc.content)}, Diff: diff.Diff{Files: []diff.File{file}}}
+		_, holds, _, err := c.binaries(t.Context())
+		if err != nil || len(holds) != tc.want {
+			t.Errorf("%s: %+v, %v; want %d", name, holds, err, tc.want)
+		}
+	}
+}

@@ -62,16 +62,18 @@ const maxBinary = 32 << 20
 
 // binaries are the texts whose lines git does not show but which the session can open. Files that no session
 // can read need a person: files that are too large, programs, and submodules, whose content is elsewhere. Of
-// documents and of the data of tests, the session must say what reads them.
+// documents and of the data of tests, the session must say what reads them, until they move to where they need a person.
 func (c Checkout) binaries(ctx context.Context) (texts []suspect.Text, unread []verdict.Hold, opaque []verdict.Evidence, err error) {
-	binary, executable := map[string]bool{}, map[string]bool{}
+	wanted, executable, before := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, f := range c.Diff.Files {
-		binary[f.Path], executable[f.Path] = f.Binary, f.NewMode == "100755"
+		executable[f.Path], before[f.Path] = f.NewMode == "100755", f.OldMode == "100755"
+		wanted[f.Path] = f.Binary || (f.Status == "renamed" || f.Status == "mode-changed") && f.OldBlob == f.NewBlob &&
+			(executable[f.Path] && !before[f.Path] || suspect.Exposed(f.OldPath, f.Path))
 		if f.Submodule && f.NewMode == "160000" {
 			unread = append(unread, suspect.Elsewhere(f.Path, f.NewBlob))
 		}
 	}
-	sides, err := c.Files.Sides(ctx, c.Diff, func(path string) bool { return binary[path] }, maxBinary)
+	sides, err := c.Files.Sides(ctx, c.Diff, func(path string) bool { return wanted[path] }, maxBinary)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("look into binary files: %w", err)
 	}
@@ -82,10 +84,12 @@ func (c Checkout) binaries(ctx context.Context) (texts []suspect.Text, unread []
 			unread = append(unread, suspect.Unread(side.Path, maxBinary))
 		default:
 			texts = append(texts, suspect.Binary(side.Path, side.Before, side.After)...)
-			if bytes.Equal(side.Before, side.After) {
-				continue
-			}
 			held, suspected := suspect.Opaque(side.Path, side.After, executable[side.Path])
+			if bytes.Equal(side.Before, side.After) { // what moved counts where it may do more than before
+				if was, _ := suspect.Opaque(side.OldPath, side.Before, before[side.Path]); len(was) > 0 || len(held) == 0 {
+					continue
+				}
+			}
 			unread, opaque = append(unread, held...), append(opaque, suspected...)
 		}
 	}

@@ -70,6 +70,11 @@ func Opaque(name string, content []byte, executable bool) (holds []verdict.Hold,
 	return []verdict.Hold{{Kind: verdict.HiddenText, Rule: rule, Path: name, Detail: detail}}, nil
 }
 
+// Exposed reports whether a file with the same content may do more under another name.
+func Exposed(before, after string) bool {
+	return filekind.InTests(before) && !filekind.InTests(after) || implicit(after) || !strings.EqualFold(path.Ext(before), path.Ext(after))
+}
+
 // of reports whether a content type begins with one of these names.
 func of(kind *mimetype.MIME, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(kind.String(), name) })
