@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"touchstone/agent/reviewer/hidden"
 	"touchstone/verdict"
@@ -69,7 +70,7 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 		for _, p := range t.hidden() {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
 			written := p.Kind == hidden.Invisible || p.Kind == hidden.Bidirectional // right-to-left languages need these
-			if filekind.Test(t.Path) && (data(t.Path) || !filekind.Code(t.Path) || p.Kind == hidden.Quoted) || written && translation(t.Path) ||
+			if filekind.Test(t.Path) && (data(t.Path) || t.other() || p.Kind == hidden.Quoted) || written && translation(t.Path) ||
 				t.minified(p.Line) || t.character(p) || t.alone(p) || p.Kind == hidden.Lookalike && t.comment(p.Line) {
 				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 				continue
@@ -186,6 +187,11 @@ func data(name string) bool {
 	return slices.Contains(formats, strings.ToLower(path.Ext(name)))
 }
 
+// other reports whether a file is neither code nor, as a text without an ending, possibly a script.
+func (t Text) other() bool {
+	return !filekind.Code(t.Path) && (path.Ext(t.Path) != "" || !utf8.ValidString(t.Text))
+}
+
 // minified reports whether a line is generated for browsers, which means longer than people write. The
 // character classes of its regular expressions contain such characters as they are, not as escapes.
 func (t Text) minified(line int) bool {
@@ -196,9 +202,18 @@ func (t Text) minified(line int) bool {
 	return len(t.line(line)) > longest
 }
 
+// revealed matches an invisible character that [hidden.Reveal] shows.
+var revealed = lazyregexp.New(`⟦U\+([0-9A-F]+)⟧`)
+
 // alone reports whether what is hidden are single characters in a document: they come with copied text, and hide nothing.
+// Two different ones in a line could be the bits of a text, and the selectors beyond U+FFFF are bytes of one.
 func (t Text) alone(p hidden.Passage) bool {
-	return t.Form == Code && prose(t.Path) && p.Kind == hidden.Invisible && !strings.Contains(hidden.Reveal(t.line(p.Line)), "⟧⟦")
+	if t.Form != Code || !prose(t.Path) || filekind.Code(t.Path) || p.Kind != hidden.Invisible {
+		return false
+	}
+	line := hidden.Reveal(t.line(p.Line))
+	all := revealed.FindAllStringSubmatch(line, -1)
+	return !strings.Contains(line, "⟧⟦") && !slices.ContainsFunc(all, func(m []string) bool { return m[1] != all[0][1] || len(m[1]) > 4 })
 }
 
 // comment reports whether a line contains only a comment. A letter of another script in a comment is a slip
