@@ -12,7 +12,7 @@ import (
 )
 
 // own gives a file that root has written to the owner of its directory, as SQLite does with the files beside a log: the
-// relay runs as that user, and could read it no more.
+// relay runs as that user, and could read it no more. That user may have put a link there, whose target stays root's.
 func own(path string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -25,7 +25,7 @@ func own(path string) error {
 	if !ok {
 		return fmt.Errorf("the owner of %s is not known", filepath.Dir(path))
 	}
-	if err := os.Chown(path, int(of.Uid), int(of.Gid)); !errors.Is(err, fs.ErrPermission) { // as in a container without CAP_CHOWN
+	if err := os.Lchown(path, int(of.Uid), int(of.Gid)); !errors.Is(err, fs.ErrPermission) { // as in a container without CAP_CHOWN
 		return err
 	}
 	return nil
