@@ -1,6 +1,7 @@
 package suspect
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"touchstone/verdict"
 	"touchstone/worktree/filekind"
+	"touchstone/worktree/lazyregexp"
 )
 
 // Data is the kind of the evidence for a binary file among those of tests, for a document, and for a picture of another name.
@@ -43,6 +45,12 @@ func implicit(name string) bool {
 		path.Ext(base) == ".so" && (strings.Contains(base, ".cpython-") || strings.Contains(base, ".abi3."))
 }
 
+// project matches, in lower case, the names of the XML files that MSBuild, Maven and Ant execute.
+var project = lazyregexp.New(`^(?:.+\.(?:\w*proj|props|targets)|pom\.xml|build\.xml)$`)
+
+// builds reports whether a build executes a file of this name, which is XML and so may be in UTF-16.
+func builds(name string) bool { return project.MatchString(strings.ToLower(path.Base(name))) }
+
 // Opaque finds a file without lines in the diff whose effect no session can judge. What may be executed is a hold:
 // programs, archives, code and text that git takes for bytes, and what is of an unknown kind. Data of tests, documents
 // that are named as what they are, and pictures that are not, are evidence. Nothing is said of other pictures, sounds and
@@ -53,7 +61,8 @@ func Opaque(name string, content []byte, executable bool) (holds []verdict.Hold,
 		return nil, nil
 	}
 	kind, ending := mimetype.Detect(content), strings.ToLower(path.Ext(name))
-	runs, looks := executable || filekind.Code(name) || implicit(name), !text && of(kind, shown)
+	runs := executable || filekind.Code(name) || implicit(name) || bytes.HasPrefix(content, []byte("#!")) || text && builds(name)
+	looks := !text && of(kind, shown)
 	switch {
 	case !runs && looks && slices.Contains(pictures, ending):
 		return nil, nil

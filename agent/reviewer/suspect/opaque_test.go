@@ -91,6 +91,8 @@ func TestOpaqueFilesByContentAndPlace(t *testing.T) {
 		"without a mark":                   {"assets/file", "\x00r\x00m\x00 \x00*\x00\n", held},
 		"and data of a test":               {"tests/file", "\xff\xfer\x00m\x00 \x00*\x00\n\x00", doubted},
 		"and a test":                       {"tests/a_test.py", "\xff\xfer\x00m\x00 \x00*\x00\n\x00", held},
+		"and a project of tests":           {"Acme.App.Tests/Acme.App.Tests.csproj", "\xff\xfe<\x00P\x00>\x00\n\x00", held},
+		"a script with a byte in it":       {"tests/run", "#!/bin/sh\n# \x00\n", held},
 		"a document":                       {"samples/a.ods", ods, doubted},
 		"a document named as an archive":   {"samples/a.jar", ods, held},
 		"a document named as another":      {"samples/a.xlsm", ods, held},
