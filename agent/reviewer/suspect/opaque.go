@@ -37,12 +37,22 @@ var (
 	loaded = strings.Fields(".jar .war .ear .zip .whl .egg .phar .pyz .nupkg .vsix .apk .gem .crx .xpi")
 )
 
-// implicit reports whether tools execute a file of this name though nothing needs to mention it: the wrappers of builds, and
-// what Python prefers to the source beside it.
+// unasked are the endings of compiled code that Python, Go and Emacs load, by what it is called, with or in place of the source
+// beside it.
+var unasked = strings.Fields(".pyc .pyo .pyd .syso .elc")
+
+// implicit reports whether tools execute a file of this name though nothing needs to mention it: the wrappers of builds,
+// compiled code beside its source, and classes among the resources, which stand before those of the dependencies.
 func implicit(name string) bool {
-	base := strings.ToLower(path.Base(name))
-	return wrapper(base) || slices.Contains([]string{".pyc", ".pyo", ".pyd"}, path.Ext(base)) ||
-		path.Ext(base) == ".so" && (strings.Contains(base, ".cpython-") || strings.Contains(base, ".abi3."))
+	folders, base := path.Split(strings.ToLower(name))
+	switch ending := path.Ext(base); ending {
+	case ".so":
+		return strings.Contains(base, ".cpython-") || strings.Contains(base, ".abi3.")
+	case ".class":
+		return strings.Contains(folders, "/resources/")
+	default:
+		return wrapper(base) || slices.Contains(unasked, ending)
+	}
 }
 
 // project matches, in lower case, the names of the XML files that MSBuild, Maven and Ant execute.
