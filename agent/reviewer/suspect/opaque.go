@@ -89,9 +89,10 @@ func Opaque(name string, content []byte, executable bool) (holds []verdict.Hold,
 	return []verdict.Hold{{Kind: verdict.HiddenText, Rule: rule, Path: name, Detail: detail}}, nil
 }
 
-// Exposed reports whether a file with the same content may do more under another name.
+// Exposed reports whether a file with the same content may do more under another name. For code there is no such name.
 func Exposed(before, after string) bool {
-	return filekind.InTests(before) && !filekind.InTests(after) || implicit(after) || !strings.EqualFold(path.Ext(before), path.Ext(after))
+	return !filekind.Code(before) && (filekind.InTests(before) && !filekind.InTests(after) || implicit(after) ||
+		!strings.EqualFold(path.Ext(before), path.Ext(after)))
 }
 
 // of reports whether a content type begins with one of these names.
