@@ -41,7 +41,7 @@ func (c *Clone) Change(ctx context.Context, base string, onlyCommitted bool) (_ 
 // title is the subject of the only commit that the clone has and base does not, as GitHub proposes it for a pull request;
 // "" if there are more.
 func (c *Clone) title(ctx context.Context, base string) (string, error) {
-	out, err := c.output(ctx, "log", "--no-merges", "--format=%s", "--max-count=2", base+"..HEAD")
+	out, err := c.output(ctx, "log", "--no-show-signature", "--no-merges", "--format=%s", "--max-count=2", base+"..HEAD")
 	if err != nil {
 		return "", fmt.Errorf("read the subjects of the commits: %w", err)
 	}

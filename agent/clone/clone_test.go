@@ -232,9 +232,25 @@ func TestNothingIsAddedToACloneWithASplitIndex(t *testing.T) {
 	}
 }
 
-// TestTheOnlyCommitNamesTheChange reads the title of one commit, and none where several are to be merged.
+// signs is a gpg that signs everything, and says of every signature that it is good.
+const signs = `#!/bin/sh
+case "$*" in
+*--verify*) cat >/dev/null; echo "gpg: Good signature" >&2; echo "[GNUPG:] GOODSIG 1 alice" ;;
+*) cat >/dev/null; echo "[GNUPG:] SIG_CREATED " >&2; printf -- '-----BEGIN PGP SIGNATURE-----\n\na\n-----END PGP SIGNATURE-----\n' ;;
+esac
+`
+
+// TestTheOnlyCommitNamesTheChange reads the title of one commit, and none where several are to be merged. Commits are signed
+// in this clone, and its git log shows that.
 func TestTheOnlyCommitNamesTheChange(t *testing.T) {
 	dir, git := repository(t)
+	program := filepath.Join(t.TempDir(), "gpg")
+	if err := os.WriteFile(program, []byte(signs), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	git("config", "gpg.program", program)
+	git("config", "commit.gpgSign", "true")
+	git("config", "log.showSignature", "true")
 	commit := func(subject string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, "a.sh"), []byte("# "+subject+"\n"), 0o600); err != nil {
