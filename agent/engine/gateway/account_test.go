@@ -174,7 +174,7 @@ func TestCLIWorksBetweenAnAnswerAndTheNextRequest(t *testing.T) {
 	var g *gateway.Gateway
 	var n atomic.Int32
 	g = open(t, func(w http.ResponseWriter, _ *http.Request) {
-		if g.Working() {
+		if g.Working() || !g.Asking() {
 			t.Error("it is at work while the provider is asked")
 		}
 		switch n.Add(1) {
@@ -191,8 +191,8 @@ func TestCLIWorksBetweenAnAnswerAndTheNextRequest(t *testing.T) {
 	for i, want := range []bool{false, true, false, true} {
 		ask(t, g, "X-Api-Key", g.Token)
 		settle(g)
-		if g.Working() != want {
-			t.Errorf("after request %d at work: %t", i+1, !want)
+		if g.Working() != want || g.Asking() {
+			t.Errorf("after request %d at work: %t, asking: %t", i+1, g.Working(), g.Asking())
 		}
 	}
 	if g.Begin(func() {}); g.Working() {

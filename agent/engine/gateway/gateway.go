@@ -310,8 +310,11 @@ func (g *Gateway) Settle() bool {
 // Working reports whether the CLI is busy by itself: in this turn, the provider has given a complete answer,
 // refused nothing since, and has no pending request.
 func (g *Gateway) Working() bool {
-	return len(g.room) == 0 && g.present().answered()
+	return !g.Asking() && g.present().answered()
 }
+
+// Asking reports whether the provider has still to answer a request, or the rest of it.
+func (g *Gateway) Asking() bool { return len(g.room) > 0 }
 
 func (g *Gateway) signal() {
 	select {

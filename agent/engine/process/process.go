@@ -67,8 +67,11 @@ type Command struct {
 	Working     func() bool
 	ToolTimeout time.Duration
 	// Over, if set, reports whether the child has said all that it has to say. A child that does not end soon after that
-	// is stopped as one that has ended by itself.
+	// is stopped as one that has ended by itself, unless it says more meanwhile.
 	Over func() bool
+	// Asking, if set, reports whether the child waits for an answer from elsewhere. It is not over then, as it may have
+	// more to say.
+	Asking func() bool
 	// Line is called for each line of output, without its newline. The slice is only valid during the call.
 	// An error stops the child and is returned by Run.
 	Line func(line []byte) error

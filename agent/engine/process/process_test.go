@@ -81,6 +81,14 @@ var actors = map[string]func(){
 	"noisy error": func() {
 		fmt.Fprint(os.Stderr, strings.Repeat("x", 1<<20)+"the end")
 	},
+	// hesitant says more when it is asked to end.
+	"hesitant": func() {
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, syscall.SIGTERM)
+		fmt.Println("answer")
+		<-asked
+		fmt.Println("no, another one")
+	},
 	"environment": func() { fmt.Println(strings.Join(os.Environ(), "\n")) },
 	"inherit": func() {
 		line, err := bufio.NewReader(os.NewFile(3, "inherited")).ReadString('\n')
@@ -317,6 +325,38 @@ func TestAChildThatGoesOnIsNotOver(t *testing.T) {
 	report, err := cmd.Run(context.Background())
 	if wantClass(t, err, engine.Timeout); report.Lingered {
 		t.Errorf("stopped after %d lines", len(lines))
+	}
+}
+
+// TestAChildThatAsksIsNotOver: what it has said may not be all.
+func TestAChildThatAsksIsNotOver(t *testing.T) {
+	t.Parallel()
+	for name, wait := range map[string]func(*process.Command){
+		"it waits for an answer": func(c *process.Command) { c.Asking = func() bool { return true } },
+		"it gets answers": func(c *process.Command) {
+			alive := make(chan struct{})
+			c.Alive = alive
+			go func() {
+				for range time.Tick(100 * time.Millisecond) {
+					select {
+					case alive <- struct{}{}:
+					case <-t.Context().Done():
+						return
+					}
+				}
+			}()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var lines []string
+			cmd := actor("stubborn", &lines)
+			cmd.Timeout = 3 * time.Second
+			cmd.Over = func() bool { return len(lines) > 0 }
+			wait(&cmd)
+			_, err := cmd.Run(context.Background())
+			wantClass(t, err, engine.Timeout)
+		})
 	}
 }
 

@@ -173,3 +173,15 @@ func TestProgramOfAnotherSystemIsReportedMissing(t *testing.T) {
 		t.Errorf("error = %v (%+v)", err, failure)
 	}
 }
+
+// TestAnAnswerThatGoesOnAtTheEndDoesNotCount: it was not complete when the child was stopped.
+func TestAnAnswerThatGoesOnAtTheEndDoesNotCount(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	cmd := actor("hesitant", &lines)
+	cmd.Over = func() bool { return len(lines) == 1 }
+	report, err := cmd.Run(context.Background())
+	if wantClass(t, err, engine.Idle); report.Lingered || len(lines) != 2 {
+		t.Errorf("%+v after %q", report, lines)
+	}
+}

@@ -37,8 +37,12 @@ func (w *watch) run(ctx context.Context) error {
 		left = w.child.tree.kill()
 	}
 	w.rest()
-	if w.report.Lingered {
+	switch {
+	case w.report.Lingered && w.Over():
 		stopped = nil
+	case w.report.Lingered:
+		w.report.Lingered = false
+		stopped = engine.Errorf(engine.Idle, "%s went on only when it was stopped, %s after its answer", w.Args[0], lingering)
 	}
 	if stopped == nil {
 		stopped = w.broken
@@ -100,6 +104,9 @@ func (w *watch) listen(ctx context.Context) error {
 		case <-w.Alive:
 			w.alive = time.Now()
 			idle.Reset(w.IdleTimeout)
+			if lingered != nil {
+				lingered = time.After(lingering)
+			}
 		case <-heartbeat.C:
 			if w.Silence != nil {
 				w.Silence(time.Since(w.last).Round(time.Second))
@@ -122,6 +129,10 @@ func (w *watch) listen(ctx context.Context) error {
 			}
 			return engine.Errorf(engine.Idle, "%s printed nothing for %s%s and was stopped", w.Args[0], bound, meanwhile)
 		case <-lingered:
+			if w.Asking != nil && w.Asking() {
+				lingered = time.After(lingering)
+				continue
+			}
 			w.report.Lingered = true
 			return errLingered
 		case <-deadline.C:

@@ -163,7 +163,7 @@ func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Tur
 	running, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	turn.provider = g.Gateway.Begin(giveUp)
-	cmd.Alive, cmd.Working = g.Gateway.Alive, g.Gateway.Working
+	cmd.Alive, cmd.Working, cmd.Asking = g.Gateway.Alive, g.Gateway.Working, g.Gateway.Asking
 	turn.Report, turn.Stopped = g.Base.Run(running, cmd, args)
 	g.Gateway.Settle()
 	g.warnEstimated(ctx)
