@@ -78,14 +78,15 @@ func (s *Store) recallClock(ctx context.Context) error {
 }
 
 // honest converts a time of the machine's clock, before which events are too old, into trusted time. It also
-// returns the time after which no event can have been received: the clock was ahead when one was.
+// returns the time after which no event can have been received: the clock was ahead when one was. That goes by the clock as it
+// is now, even if it is doubted: it may be right, as after a long break.
 func (s *Store) honest(ctx context.Context, before time.Time) (old, future time.Time, err error) {
 	c := &s.clock
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now, ran := s.now()
 	old = before.Add(-c.look(ctx, now, ran, now.Sub(before)))
-	future = c.believed.Add(maxLeap)
+	future = now.Add(maxLeap)
 	if c.believed.Sub(c.noted).Abs() < noteEvery {
 		return old, future, nil
 	}

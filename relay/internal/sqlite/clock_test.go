@@ -132,3 +132,30 @@ func TestEventsFromTheFutureKeepNothing(t *testing.T) {
 		}
 	}
 }
+
+// A relay that was off for long does not trust the clock yet, but what it has received since is no event of the future,
+// even if the clock was wrong for a moment after that.
+func TestWhatArrivesAfterALongBreakIsNotRemoved(t *testing.T) {
+	const retention, day = 3 * 24 * time.Hour, 24 * time.Hour
+	s := opened(t, filepath.Join(t.TempDir(), "relay.db"))
+	clock := hands{wall: time.Now()}
+	s.now = func() (time.Time, time.Duration) { return clock.wall, clock.ran }
+	receive := func(at time.Time) {
+		t.Helper()
+		e := storetest.Event(at.String())
+		e.ReceivedAt = at
+		if _, err := s.Append(t.Context(), []event.Event{e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept(t, s, retention)
+	clock.wall = clock.wall.Add(7 * day)
+	kept(t, s, retention)
+	receive(clock.wall)
+	receive(time.Unix(60, 0)) // a machine that keeps no time while it is off
+	receive(clock.wall.Add(time.Minute))
+	clock.run(2 * time.Minute)
+	if n := kept(t, s, retention); n != 3 {
+		t.Errorf("%d events of the last minutes are left, want 3", n)
+	}
+}
