@@ -94,6 +94,9 @@ var model = regexp.MustCompile(`^[A-Za-z0-9](:?[A-Za-z0-9._/@+\[\]]|-)*:?$`)
 // maxModelLength is in bytes, far above any model's name.
 const maxModelLength = 128
 
+// maxValue is in bytes. A longer value is not even read: agents check their relay's settings every second.
+const maxValue = maxModels * (maxModelLength + 1)
+
 // secret matches the beginnings of keys and tokens that people have at hand when they set up models.
 var secret = regexp.MustCompile(`(?i)(^|:)(sk-|rly_|gh[a-z]_|github_pat_|xox|aiza|eyj)`)
 
@@ -106,6 +109,8 @@ func ValidateSetting(key, value string) error {
 	switch {
 	case !known:
 		return fmt.Errorf("%.60q cannot be set from a relay; the settings are %s", key, strings.Join(SettingKeys(), ", "))
+	case len(value) > maxValue:
+		return fmt.Errorf("the value of %s has %d bytes; at most %d are allowed", key, len(value), maxValue)
 	case !list:
 		return validateModel(key, value)
 	case value == "":

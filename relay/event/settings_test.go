@@ -76,6 +76,8 @@ func TestValidateSetting(t *testing.T) {
 		{"engine.fallback", "sonnet,rly_k3f2q7xa_abc", "looks like a key"},
 		{"engine.fallback", "sonnet,", "must be the name of a model"},
 		{"engine.off", strings.Repeat("a,", 20) + "a", "at most 20"},
+		{"engine.off", strings.Repeat(",", 1<<20), "at most 2580"},
+		{"engine.model", strings.Repeat("a", 1<<20), "at most 2580"},
 		{"engine.command", "sh", "cannot be set from a relay; the settings are engine.fallback, engine.model,"},
 		{"engine.gateway", "off", "cannot be set"},
 		{"engine.sandbox", "off", "cannot be set"},
