@@ -155,7 +155,10 @@ func TestRemoteSettingsFollowTheStream(t *testing.T) {
 	if frames, err = (event.Reset{Log: "zzzzzzzz", Reason: "unknown log"}).AppendFrame(frames, event.Cursor{Log: "zzzzzzzz"}); err != nil {
 		t.Fatal(err)
 	}
-	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(frames) }))
+	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write(frames)
+	}))
 	defer relay.Close()
 	var o remoteconfig.Overlay
 	var models []string
