@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -184,13 +185,17 @@ func (e *Engine) open(ctx context.Context, req engine.Request) (*conversation, e
 // ofSecret matches the names of variables whose values are a login rather than the name of a model or an address.
 var ofSecret = lazyregexp.New(`(?i)KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL`)
 
-// secrets are the logins that the agent itself gets.
+// leastSecret is how many bytes a login has at least. A shorter value, such as that of MAX_TOKENS, may be any part of a text.
+const leastSecret = 8
+
+// secrets are the logins that the agent itself gets, the longest first, as one may be a part of another.
 func secrets(p session.Program) (values []string) {
 	for _, variable := range p.Variables {
-		if value := strings.TrimSpace(p.Lookup(variable)); value != "" && ofSecret.MatchString(variable) {
+		if value := strings.TrimSpace(p.Lookup(variable)); len(value) >= leastSecret && ofSecret.MatchString(variable) {
 			values = append(values, value)
 		}
 	}
+	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) })
 	return values
 }
 
