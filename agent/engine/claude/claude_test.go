@@ -72,6 +72,24 @@ const (
 	completed = `{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","num_turns":1}` + "\n"
 )
 
+// TestAResultIsTheEndUntilTheModelIsAskedAgain: its next words may take long, and are the answer then.
+func TestAResultIsTheEndUntilTheModelIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	hello := fmt.Sprintf(says, "Hello.")
+	for line, over := range map[string]bool{
+		`{"type":"system","subtype":"status"}`: true, `{"type":"rate_limit_event"}`: true, "a warning": true,
+		`{"type":"user","message":{"content":"A task has ended."}}`: false, `{"type":"system","subtype":"init"}`: false, hello: false,
+		`{"type":"stream_event","event":{"type":"message_start"}}`: false,
+	} {
+		if got := claude.Over(t, hello, completed, line); got != over {
+			t.Errorf("over: %t after %s", got, line)
+		}
+	}
+	if claude.Over(t, hello) || !claude.Over(t, hello, completed, hello, completed) {
+		t.Error("it is not over with each result")
+	}
+}
+
 func TestSessionOutcomes(t *testing.T) {
 	t.Parallel()
 	hello := fmt.Sprintf(says, "Hello.")

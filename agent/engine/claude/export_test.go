@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"testing"
+
 	"touchstone/agent/engine"
 	"touchstone/agent/engine/session"
 )
@@ -14,4 +16,16 @@ func Replay(lines []string) (string, error) {
 		}
 	}
 	return t.Text(), t.judge("exit status 0", "", kind.Failure)
+}
+
+// Over reports whether these lines are all that a CLI has to say.
+func Over(t testing.TB, lines ...string) bool {
+	t.Helper()
+	heard := &turn{Transcript: session.NewTranscript(nil, login{}.redact)}
+	for _, line := range lines {
+		if err := heard.line([]byte(line)); err != nil {
+			t.Error(err)
+		}
+	}
+	return heard.over
 }

@@ -27,7 +27,8 @@ type turn struct {
 	retrying bool
 	// stop is why the last message ended.
 	stop string
-	// answered says that the model has answered in this turn. over says that nothing of the model has followed the result.
+	// answered says that the model has answered in this turn. over says that nothing has followed the result that
+	// goes on with the model.
 	answered, over bool
 	retries        int
 
@@ -58,8 +59,8 @@ func (t *turn) line(line []byte) error {
 		t.result, t.over = &e.outcome, true
 	case "system":
 		return t.system(e)
-	case "user":
-		t.retrying = false
+	case "user": // what the model is told next
+		t.retrying, t.over = false, false
 		t.Returned()
 	case "tool_progress", "rate_limit_event":
 		t.retrying = false
@@ -97,6 +98,7 @@ func (t *turn) stream(e event) error {
 func (t *turn) system(e event) error {
 	switch e.Subtype {
 	case "init":
+		t.over = false
 		t.model = cmp.Or(e.Model, t.model)
 		if t.account != nil {
 			if barred := t.account.Barred(t.model); barred != nil {
