@@ -290,11 +290,15 @@ func (t *Tree) untouched(ctx context.Context, path string, s stages) (bool, erro
 	if !info.Mode().IsRegular() {
 		return true, nil // a link or a submodule: only git add can resolve it
 	}
+	mode := "100644" // git may have merged the permissions, so that they are those of neither side
+	if info.Mode()&0o100 != 0 {
+		mode = "100755"
+	}
 	for _, side := range s[2:] {
 		if !strings.HasPrefix(side.mode, "100") {
 			continue
 		}
-		same, err := t.asCheckedOut(ctx, map[string]blob{path: {side.mode, side.sha}})
+		same, err := t.asCheckedOut(ctx, map[string]blob{path: {mode, side.sha}})
 		if err != nil || len(same) > 0 {
 			return true, err
 		}

@@ -113,6 +113,24 @@ func TestMergeConflict(t *testing.T) {
 	}
 }
 
+// TestAConflictWhosePermissionsAreMergedIsLeft has one side make a binary file executable that both changed.
+func TestAConflictWhosePermissionsAreMergedIsLeft(t *testing.T) {
+	t.Parallel()
+	r := newRemote(t)
+	req, _ := r.conflict()
+	r.git("update-index", "--chmod=+x", "image.bin")
+	r.git("commit", "-q", "-m", "chmod")
+	req.Base = r.git("rev-parse", "HEAD")
+	r.put("refs/heads/main", req.Base)
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	if _, err := tree.Merge(t.Context(), req.Base, "Merge main", me); err != nil {
+		t.Fatal(err)
+	}
+	wantMarkers(t, tree, "gone.txt", "image.bin", "main.txt")
+	writeTest(t, filepath.Join(tree.Dir(), "image.bin"), "\x00both")
+	wantMarkers(t, tree, "gone.txt", "main.txt")
+}
+
 func wantMarkers(t *testing.T, tree *Tree, want ...string) {
 	t.Helper()
 	got, err := tree.ConflictMarkers(t.Context(), snapshot(t, tree))
