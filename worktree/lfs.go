@@ -29,10 +29,8 @@ func (t *Tree) keepPointers(ctx context.Context, entries []string) error {
 		if len(f) != 5 || !strings.HasPrefix(f[1], "100") {
 			continue
 		}
-		if f[0] == ":000000" {
+		if !strings.HasPrefix(f[0], ":100") { // there was no file, or a link
 			added, blobs[path] = append(added, path), f[3]
-		}
-		if !strings.HasPrefix(f[0], ":100") {
 			continue
 		}
 		kept, err := afresh(t, func() (bool, error) { return t.keepsPointer(ctx, path, f[2], f[3]) })

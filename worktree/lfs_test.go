@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ func TestContentTakesNoPlaceOfAnLFSPointer(t *testing.T) {
 	for _, name := range []string{"image.bin", "moved.bin", "gone.bin", "theirs.bin"} {
 		r.write(name, pointer("1"))
 	}
+	must(t, os.Symlink("image.bin", filepath.Join(r.work, "link.bin")))
 	req := r.pull()
 	r.git("checkout", "-q", "main")
 	r.write("theirs.bin", "content since its owner left LFS\n")
@@ -36,6 +38,12 @@ func TestContentTakesNoPlaceOfAnLFSPointer(t *testing.T) {
 		t.Errorf("the commit ends in %v", err)
 	}
 	writeTest(t, filepath.Join(tree.Dir(), "new.bin"), "")
+	must(t, os.Remove(filepath.Join(tree.Dir(), "link.bin")))
+	writeTest(t, filepath.Join(tree.Dir(), "link.bin"), "content\n")
+	if _, err := tree.Commit(t.Context(), "x", me); err == nil || !strings.Contains(err.Error(), `"link.bin" belongs in Git LFS`) {
+		t.Errorf("the commit ends in %v", err)
+	}
+	must(t, os.Remove(filepath.Join(tree.Dir(), "link.bin")))
 	writeTest(t, filepath.Join(tree.Dir(), "copied.bin"), pointer("1"))
 	writeTest(t, filepath.Join(tree.Dir(), "new.txt"), "content\n")
 	if _, err := tree.Commit(t.Context(), "x", me); err != nil {
