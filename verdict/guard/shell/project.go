@@ -114,51 +114,61 @@ var (
 	header   = regexp.MustCompile(`(?m)^@?([\w-]+)[^:=\n]*(?:=[^:\n]*)?:([^=\n].*)?$`)
 )
 
-// conditional matches a line of a Makefile between which and its end what stands may not count.
-var conditional = regexp.MustCompile(`^ *(?:(ifn?(?:eq|def))|endif)\b`)
+// conditional matches a line of a Makefile between which and its end what stands may not count, or is a variable's value.
+var conditional = regexp.MustCompile(`^ *(?:(ifn?(?:eq|def))|(?:(?:override|export) +)*(define)|(endef)|endif)\b`)
 
 // makefile reads the rules of a Makefile: targets, prerequisites, and recipes, in which every line is a
-// script. A later recipe takes the place of an earlier one, unless a condition decides which of them counts, or the rule
+// script. A later recipe takes the place of an earlier one, unless the earlier one has a condition, or the rule
 // has two colons. See https://www.gnu.org/software/make/manual/html_node/Rules.html
 func (p *Project) makefile(dir, runner, text string) {
 	variables := variables{values: map[string]string{"MAKE": "make"}, left: maxAllExpanded}
 	var open []string
-	left, depth := maxRecipes, 0
+	left, depth, outside := maxRecipes, 0, 0   // the last is the depth outside of a variable's value
 	replaces, done := false, map[string]bool{} // whether the open rule takes the place of those with a recipe
+	recipe := func(text string) {
+		for _, key := range open {
+			if replaces && done[key] && !strings.ContainsAny(key, "%$") { // those may be for other files
+				p.targets[key] = nil
+			}
+			done[key] = done[key] || depth == 0
+		}
+		replaces = false
+		bare := strings.TrimLeft(text, "@+- ")
+		ignored := strings.Contains(text[:len(text)-len(bare)], "-")
+		commands, err := Parse(variables.expand(bare), Options{})
+		copies := len(open) * max(len(commands), 1)
+		if copies > left {
+			return // and read on: a later line may have make ignore all errors
+		}
+		left -= copies
+		for _, c := range commands {
+			c.Lost = c.Lost || ignored
+			for _, key := range open {
+				p.targets[key] = append(p.targets[key], c)
+			}
+		}
+		if err != nil {
+			for _, key := range open {
+				p.targets[key] = append(p.targets[key], Command{Args: strings.Fields(bare)})
+			}
+		}
+	}
 	for line := range strings.Lines(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")) {
 		line = strings.TrimRight(line, " \n")
 		if m := conditional.FindStringSubmatch(line); m != nil {
-			if depth--; m[1] != "" {
-				depth += 2
+			switch {
+			case m[1] != "":
+				depth++
+			case m[2] != "":
+				outside = depth
+			case m[3] != "":
+				depth = outside
+			default:
+				depth--
 			}
 		}
-		if recipe, ok := strings.CutPrefix(line, "\t"); ok {
-			for _, key := range open {
-				if replaces && done[key] && !strings.ContainsAny(key, "%$") { // those may be for other files
-					p.targets[key] = nil
-				}
-				done[key] = done[key] || depth == 0
-			}
-			replaces = false
-			bare := strings.TrimLeft(recipe, "@+- ")
-			ignored := strings.Contains(recipe[:len(recipe)-len(bare)], "-")
-			commands, err := Parse(variables.expand(bare), Options{})
-			copies := len(open) * max(len(commands), 1)
-			if copies > left {
-				continue // and read on: a later line may have make ignore all errors
-			}
-			left -= copies
-			for _, c := range commands {
-				c.Lost = c.Lost || ignored
-				for _, key := range open {
-					p.targets[key] = append(p.targets[key], c)
-				}
-			}
-			if err != nil {
-				for _, key := range open {
-					p.targets[key] = append(p.targets[key], Command{Args: strings.Fields(bare)})
-				}
-			}
+		if text, ok := strings.CutPrefix(line, "\t"); ok {
+			recipe(text)
 			continue
 		}
 		if at := strings.IndexAny(line, "=:"); at > 0 && !strings.HasPrefix(line, "#") {
@@ -166,16 +176,22 @@ func (p *Project) makefile(dir, runner, text string) {
 				variables.values[strings.Trim(line[:at], " ?+:")] = strings.TrimSpace(line[assigned+1:])
 				continue
 			}
-			open, replaces = nil, runner == "make" && depth == 0 && !strings.HasPrefix(line[at:], "::")
-			list, _, _ := strings.Cut(strings.TrimLeft(line[at:], ":"), "#")
+			open, replaces = nil, runner == "make" && !strings.HasPrefix(line[at:], "::")
+			list, first, inline := strings.Cut(strings.TrimLeft(line[at:], ":"), ";")
+			if before, _, comment := strings.Cut(list, "#"); comment {
+				list, inline = before, false
+			}
 			needs := strings.Fields(variables.expand(list))
-			for _, name := range strings.Fields(line[:at]) {
+			for _, name := range strings.Fields(variables.expand(line[:at])) {
 				key := dir + "\x00" + runner + "\x00" + name
 				open = append(open, key)
 				if len(needs) > 0 {
 					p.deps[key] = append(p.deps[key], needs)
 				}
 				p.targets[key] = append(p.targets[key], []Command{}...)
+			}
+			if inline && runner == "make" && !strings.Contains(list, "=") { // no value of a variable for this target
+				recipe(first)
 			}
 		}
 	}
