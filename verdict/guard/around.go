@@ -65,8 +65,8 @@ func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 	if slices.ContainsFunc(changed, func(f File) bool { return ci.Examines(f.Path) || ci.Examines(f.OldPath) }) {
 		a.pipelines(ctx, changed)
 	}
-	for _, dir := range code.Apart(changed) {
-		a.module(ctx, dir)
+	for _, folder := range code.Apart(changed) {
+		a.module(ctx, folder)
 	}
 	if wanted := code.Untested(changed); wanted != nil {
 		a.sources(ctx, wanted)
@@ -124,9 +124,9 @@ func (a *around) pipelines(ctx context.Context, changed []File) {
 }
 
 // module takes the Go modules and workspaces around a folder, the modules in it, and one of its tests.
-func (a *around) module(ctx context.Context, dir string) {
-	a.upwards(ctx, path.Join(dir, "go.mod"), code.IsModule)
-	dirs, found := []string{dir}, false
+func (a *around) module(ctx context.Context, folder code.Folder) {
+	a.upwards(ctx, path.Join(folder.Dir, "go.mod"), code.IsModule)
+	dirs, found := []string{folder.Dir}, false
 	for i := 0; i < min(len(dirs), maxFolders); i++ {
 		if a.take(ctx, dirs[i], code.IsModule, maxAround); slices.Contains(a.list(ctx, dirs[i]), "go.mod") && i > 0 {
 			continue // another module, whose tests are not those of the folder
@@ -136,7 +136,7 @@ func (a *around) module(ctx context.Context, dir string) {
 			switch sub := strings.HasSuffix(name, "/"); {
 			case sub && !vendored(full+"/"):
 				dirs = append(dirs, full)
-			case !sub && !found && !a.have[full] && strings.HasSuffix(name, "_test.go") && code.IsTest(full):
+			case !sub && !found && !a.have[full] && folder.Has(full) && strings.HasSuffix(name, "_test.go") && code.IsTest(full):
 				found = true
 				a.take(ctx, dirs[i], func(name string) bool { return name == full }, maxAround)
 			}

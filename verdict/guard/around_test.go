@@ -80,6 +80,9 @@ func TestSurroundAddsWhatHasToBeSeen(t *testing.T) {
 			commit("go.mod", "go.work", "a/b/a_test.go", "a/b/b_test.go", "a/testdata/a_test.go", "a/v2/go.mod", "a/v2/c_test.go",
 				"vendor/go.mod", "b/go.mod", "b/a_test.go", ".github/workflows/a.yml"),
 			"a/b/a_test.go a/v2/go.mod go.mod go.work"},
+		"one test in the folders that a module ignores": {
+			guard.File{OldPath: "go.mod", Path: "go.mod", Before: []byte("module a\n"), After: []byte("module a\n\nignore deep\n")},
+			commit("a/a_test.go", "a/deep/b_test.go", "b/deep/c_test.go"), "a/deep/b_test.go"},
 		"nothing for a changed one": {guard.File{Path: "a/ruff.toml", OldPath: "a/ruff.toml"}, commit("ruff.toml"), ""},
 		"nothing for other files":   {fresh("a/x.py"), commit("ruff.toml", "a/y.py"), ""},
 	} {

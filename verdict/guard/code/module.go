@@ -24,9 +24,23 @@ func IsModule(name string) bool {
 	return path.Base(name) == goModule || path.Base(name) == goWorkspace
 }
 
+// Folder is a folder, or, if Anywhere is set, each folder at any depth of it whose path ends so.
+type Folder struct{ Dir, Anywhere string }
+
+// Has reports whether a file is in the folder, or deeper.
+func (f Folder) Has(file string) bool {
+	if f.Dir != "." {
+		var in bool
+		if file, in = strings.CutPrefix(file, f.Dir+"/"); !in {
+			return false
+		}
+	}
+	return f.Anywhere == "" || strings.Contains("/"+file, "/"+f.Anywhere+"/")
+}
+
 // apart is a folder that ./... may no longer match, and what says so.
 type apart struct {
-	dir string
+	Folder
 	at  change.Place
 	why string
 	// module says that the folder is a module, whose tests run if a workspace uses it; fresh, that it was none before.
@@ -38,13 +52,13 @@ const maxApart = 50
 
 // Apart returns the folders that a change takes out of what ./... of the go command matches, with or without tests in
 // them; the first 50 if there are more.
-func Apart(changed []change.File) (dirs []string) {
+func Apart(changed []change.File) (all []Folder) {
 	for _, f := range changed {
 		for _, a := range apartOf(f) {
-			dirs = append(dirs, a.dir)
+			all = append(all, a.Folder)
 		}
 	}
-	return dirs[:min(len(dirs), maxApart)]
+	return all[:min(len(all), maxApart)]
 }
 
 // apartOf are the folders that one file takes out: a new module, what a module ignores now, and the modules that a
@@ -55,13 +69,13 @@ func apartOf(f change.File) (all []apart) {
 	case base == goModule && f.Path != "" && f.Path != f.OldPath:
 		line, _, _ := bytes.Cut(f.After, []byte("\n"))
 		at := change.Place{Path: f.Path, Line: 1, After: cmp.Or(string(line), goModule)}
-		return []apart{{dir, at, "is a module of its own now", true, true}}
+		return []apart{{Folder{Dir: dir}, at, "is a module of its own now", true, true}}
 	case base == goModule && f.Path == f.OldPath && bytes.Contains(f.After, []byte("ignore")):
 		before, after := ignores(f.OldPath, f.Before), ignores(f.Path, f.After)
 		for _, i := range after {
 			if !slices.ContainsFunc(before, func(b *modfile.Ignore) bool { return b.Path == i.Path }) {
 				at := change.Place{Path: f.Path, Line: i.Syntax.Start.Line, After: "ignore " + i.Path}
-				all = append(all, apart{dir: path.Join(dir, i.Path), at: at, why: "is ignored by its module now"})
+				all = append(all, apart{Folder: ignored(dir, i.Path), at: at, why: "is ignored by its module now"})
 			}
 		}
 	case base == goWorkspace && f.OldPath != "":
@@ -70,11 +84,21 @@ func apartOf(f change.File) (all []apart) {
 			used := slices.ContainsFunc(after, func(a *modfile.Use) bool { return path.Clean(a.Path) == path.Clean(u.Path) })
 			if !used && (f.Path != "" || path.Clean(u.Path) != ".") {
 				at := change.Place{Path: f.Name(), Line: u.Syntax.Start.Line, Before: "use " + u.Path}
-				all = append(all, apart{dir: path.Join(dir, u.Path), at: at, why: "is no longer a module of the workspace", module: true})
+				all = append(all, apart{
+					Folder: Folder{Dir: path.Join(dir, u.Path)}, at: at, why: "is no longer a module of the workspace", module: true,
+				})
 			}
 		}
 	}
 	return all
+}
+
+// ignored is what an ignore directive of a module names: without ./ at the beginning, folders at any depth.
+func ignored(module, name string) Folder {
+	if strings.HasPrefix(name, "./") {
+		return Folder{Dir: path.Join(module, name)}
+	}
+	return Folder{Dir: module, Anywhere: path.Clean(name)}
 }
 
 // ignores and uses are the directives of a file; none if it is missing or does not parse, as then the go command fails.
@@ -102,12 +126,12 @@ func (x *examination) compareApart(files []change.File) {
 			if left--; left < 0 {
 				return
 			}
-			test := testBelow(files, at, a.dir)
-			if test == "" || a.module && (!at[1][a.dir] || used[a.dir]) || a.fresh && !divided(at, a.dir) {
+			test := testBelow(files, at, a.Folder)
+			if test == "" || a.module && (!at[1][a.Dir] || used[a.Dir]) || a.fresh && !divided(at, a.Dir) {
 				continue
 			}
 			x.findings = append(x.findings, change.Finding{Tier: change.Evidence, Kind: change.Test, Rule: "test/module-apart", Place: a.at,
-				Why: "The folder " + a.dir + " " + a.why + ", so ./... no longer runs its tests, such as " + test + "."})
+				Why: "The folder " + cmp.Or(a.Anywhere, a.Dir) + " " + a.why + ", so ./... no longer runs its tests, such as " + test + "."})
 		}
 	}
 }
@@ -140,16 +164,16 @@ func usedDirs(files []change.File) map[string]bool {
 
 // testBelow is a Go test of a folder, at the base and at the head, that is in no other module further down; "" if there
 // is none.
-func testBelow(files []change.File, at [2]map[string]bool, dir string) string {
+func testBelow(files []change.File, at [2]map[string]bool, folder Folder) string {
 	within := func(modules map[string]bool, file string) bool {
-		if !strings.HasSuffix(file, ".go") || !isTestPath(file) || dir != "." && !strings.HasPrefix(file, dir+"/") {
+		if !strings.HasSuffix(file, ".go") || !isTestPath(file) || !folder.Has(file) {
 			return false
 		}
 		d := path.Dir(file)
-		for d != dir && d != "." && !modules[d] {
+		for d != folder.Dir && d != "." && !modules[d] {
 			d = path.Dir(d)
 		}
-		return d == dir
+		return d == folder.Dir
 	}
 	for _, f := range files {
 		if within(at[0], f.OldPath) && within(at[1], f.Path) {
