@@ -110,8 +110,8 @@ func (t *Tree) asCheckedOut(ctx context.Context, files map[string]blob) (same []
 	if len(files) == 0 {
 		return nil, nil
 	}
-	dir, err := os.MkdirTemp(t.git.Dir, "converted-")
-	if err != nil {
+	dir := filepath.Join(t.git.Dir, "converted") // always the same, as a process may end before it removes it
+	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700)); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()

@@ -61,6 +61,7 @@ func TestFilesThatGitWouldConvertStayAsTheyAre(t *testing.T) {
 		r.git("update-index", "--cacheinfo", "100644,"+r.git("hash-object", "-w", "--no-filters", "blob")+",other.txt")
 	})
 	tree := acquire(t, s, req)
+	writeTest(t, filepath.Join(tree.git.Dir, "converted", "files", "ends.txt"), "of a process that was killed\n")
 	old(t, tree)
 	merge, err := tree.Merge(t.Context(), req.Base, "Merge main", me)
 	if err != nil || merge.Commit == "" {
