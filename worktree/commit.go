@@ -79,6 +79,15 @@ func (t *Tree) record(
 	if len(out) == 0 && !merges() {
 		return "", ErrNothingToCommit
 	}
+	// Git takes the author from the commit that somebody began to pick, and amends none meanwhile.
+	for _, name := range inProgress {
+		if name == "MERGE_HEAD" {
+			continue // the commit concludes it
+		}
+		if err := os.RemoveAll(filepath.Join(t.git.Dir, name)); err != nil {
+			return "", fmt.Errorf("commit: %w", err)
+		}
+	}
 	args := append([]string{"commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-status", "--allow-empty", "--cleanup=verbatim",
 		"--file=-"}, flags...)
 	if err := t.git.Run(ctx, gitcmd.Command{Env: author.environ(), Stdin: strings.NewReader(message), Args: args}); err != nil {

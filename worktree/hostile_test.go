@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -313,5 +314,24 @@ func TestSecretStaysSecret(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestACommitHasTheAuthorThatItIsGiven leaves an unfinished pick of a commit by somebody else, before a commit and before
+// its replacement.
+func TestACommitHasTheAuthorThatItIsGiven(t *testing.T) {
+	t.Parallel()
+	_, _, _, tree := acquired(t)
+	other := run(t, tree.Dir(), "git", "-c", "user.name=m", "-c", "user.email=m@example.com",
+		"commit-tree", "-p", "HEAD", "-m", "x", "HEAD^{tree}")
+	for i, record := range []func(context.Context, string, Identity) (string, error){tree.Commit, tree.Amend} {
+		writeTest(t, filepath.Join(tree.git.Dir, "CHERRY_PICK_HEAD"), other+"\n")
+		writeTest(t, filepath.Join(tree.Dir(), "topic.txt"), strings.Repeat("better\n", i+1))
+		if _, err := record(t.Context(), "Edit", me); err != nil {
+			t.Fatal(err)
+		}
+		if got := run(t, tree.Dir(), "git", "log", "-1", "--format=%an"); got != "Octo Cat" {
+			t.Errorf("its author is %s", got)
+		}
 	}
 }
