@@ -43,8 +43,8 @@ type apart struct {
 	Folder
 	at  change.Place
 	why string
-	// module says that the folder is a module, whose tests run if a workspace uses it; fresh, that it was none before.
-	module, fresh bool
+	// module says that the folder is a module, whose tests run if a workspace uses it.
+	module bool
 }
 
 // maxApart bounds the folders of one change that are looked at.
@@ -69,7 +69,7 @@ func apartOf(f change.File) (all []apart) {
 	case base == goModule && f.Path != "" && f.Path != f.OldPath:
 		line, _, _ := bytes.Cut(f.After, []byte("\n"))
 		at := change.Place{Path: f.Path, Line: 1, After: cmp.Or(string(line), goModule)}
-		return []apart{{Folder{Dir: dir}, at, "is a module of its own now", true, true}}
+		return []apart{{Folder{Dir: dir}, at, "is a module of its own now", true}}
 	case base == goModule && f.Path == f.OldPath && bytes.Contains(f.After, []byte("ignore")):
 		before, after := ignores(f.OldPath, f.Before), ignores(f.Path, f.After)
 		for _, i := range after {
@@ -127,7 +127,7 @@ func (x *examination) compareApart(files []change.File) {
 				return
 			}
 			test := testBelow(files, at, a.Folder)
-			if test == "" || a.module && (!at[1][a.Dir] || used[a.Dir]) || a.fresh && !divided(at, a.Dir) {
+			if test == "" || a.module && (!at[1][a.Dir] || used[a.Dir]) {
 				continue
 			}
 			x.findings = append(x.findings, change.Finding{Tier: change.Evidence, Kind: change.Test, Rule: "test/module-apart", Place: a.at,
@@ -162,33 +162,32 @@ func usedDirs(files []change.File) map[string]bool {
 	return used
 }
 
-// testBelow is a Go test of a folder, at the base and at the head, that is in no other module further down; "" if there
-// is none.
+// testBelow is a Go test of a folder that is in no other module further down, and that was in a module that is still
+// there, perhaps in another folder; "" if there is none.
 func testBelow(files []change.File, at [2]map[string]bool, folder Folder) string {
-	within := func(modules map[string]bool, file string) bool {
-		if !strings.HasSuffix(file, ".go") || !isTestPath(file) || !folder.Has(file) {
-			return false
+	for _, f := range files {
+		if !strings.HasSuffix(f.Path, ".go") || !isTestPath(f.Path) || !isTestPath(f.OldPath) || !folder.Has(f.Path) {
+			continue
 		}
-		d := path.Dir(file)
-		for d != folder.Dir && d != "." && !modules[d] {
+		d := path.Dir(f.Path)
+		for d != folder.Dir && d != "." && !at[1][d] {
 			d = path.Dir(d)
 		}
-		return d == folder.Dir
-	}
-	for _, f := range files {
-		if within(at[0], f.OldPath) && within(at[1], f.Path) {
+		if d == folder.Dir && at[1][moduleOf(at[0], f.OldPath)] {
 			return f.Path
 		}
 	}
 	return ""
 }
 
-// divided reports whether a folder belonged to the module around it, which is still there.
-func divided(at [2]map[string]bool, dir string) bool {
-	for dir != "." {
-		if dir = path.Dir(dir); at[0][dir] {
-			return at[1][dir]
+// moduleOf is the folder of the module of a file; "" if it has none.
+func moduleOf(modules map[string]bool, file string) string {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		if modules[dir] {
+			return dir
+		}
+		if dir == "." || dir == "/" {
+			return ""
 		}
 	}
-	return false
 }
