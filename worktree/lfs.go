@@ -23,10 +23,14 @@ const (
 // git diff-index -z, each followed by its path.
 func (t *Tree) keepPointers(ctx context.Context, entries []string) error {
 	var added []string
-	blobs := map[string]string{}
+	blobs, had := map[string]string{}, map[string]bool{}
 	for i := 0; i+1 < len(entries); i += 2 {
 		f, path := strings.Fields(entries[i]), entries[i+1] // modes, SHAs, status
-		if len(f) != 5 || !strings.HasPrefix(f[1], "100") {
+		if len(f) != 5 {
+			continue
+		}
+		had[f[2]] = true
+		if !strings.HasPrefix(f[1], "100") {
 			continue
 		}
 		if !strings.HasPrefix(f[0], ":100") { // there was no file, or a link
@@ -47,7 +51,7 @@ func (t *Tree) keepPointers(ctx context.Context, entries []string) error {
 		return err
 	}
 	for _, path := range added {
-		if values[path] != "lfs" {
+		if values[path] != "lfs" || had[blobs[path]] { // a file that was moved is in the repository already
 			continue
 		}
 		fits, err := afresh(t, func() (bool, error) { return t.fitsLFS(ctx, path, blobs[path]) })

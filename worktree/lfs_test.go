@@ -17,6 +17,7 @@ func TestContentTakesNoPlaceOfAnLFSPointer(t *testing.T) {
 	for _, name := range []string{"image.bin", "moved.bin", "gone.bin", "theirs.bin"} {
 		r.write(name, pointer("1"))
 	}
+	r.write("plain.bin", "content from before LFS\n")
 	must(t, os.Symlink("image.bin", filepath.Join(r.work, "link.bin")))
 	req := r.pull()
 	r.git("checkout", "-q", "main")
@@ -46,6 +47,7 @@ func TestContentTakesNoPlaceOfAnLFSPointer(t *testing.T) {
 	must(t, os.Remove(filepath.Join(tree.Dir(), "link.bin")))
 	writeTest(t, filepath.Join(tree.Dir(), "copied.bin"), pointer("1"))
 	writeTest(t, filepath.Join(tree.Dir(), "new.txt"), "content\n")
+	run(t, tree.Dir(), "git", "mv", "plain.bin", "elsewhere.bin")
 	if _, err := tree.Commit(t.Context(), "x", me); err != nil {
 		t.Errorf("pointers cannot be changed or deleted: %v", err)
 	}
