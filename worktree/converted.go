@@ -194,6 +194,7 @@ func (t *Tree) withoutConverted(ctx context.Context, why error, merge func() err
 		}
 	}
 	merged := merge()
+	ctx = context.WithoutCancel(ctx) // files that are missing would count as deleted by hand
 	if entries, err = t.entries(ctx, nil); err != nil {
 		return errors.Join(merged, err)
 	}

@@ -1,6 +1,8 @@
 package worktree
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -120,5 +122,27 @@ func TestAnUntouchedConflictOfAFileThatGitWouldConvertIsLeft(t *testing.T) {
 	writeTest(t, filepath.Join(tree.Dir(), "ends.txt"), "one\r\nthree\r\n")
 	if left, err := tree.ConflictMarkers(t.Context(), snapshot(t, tree)); err != nil || len(left) > 0 {
 		t.Errorf("left are %q, %v", left, err)
+	}
+}
+
+// TestACancelledMergeBringsBackWhatItTookAway is cancelled while the files are not in the tree.
+func TestACancelledMergeBringsBackWhatItTookAway(t *testing.T) {
+	t.Parallel()
+	req, s := unconverted(t, func(r *remoteRepo) { r.git("rm", "-q", "--cached", "ends.txt") })
+	tree := acquire(t, s, req)
+	old(t, tree)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := tree.withoutConverted(ctx, nil, func() error {
+		if exists(filepath.Join(tree.Dir(), "mixed.bat")) {
+			t.Error("the file is there during the merge")
+		}
+		cancel()
+		return ctx.Err()
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if got := read(t, tree.Dir(), "mixed.bat"); got != "one\r\ntwo\r\n" {
+		t.Errorf("mixed.bat is %q", got)
 	}
 }
