@@ -25,13 +25,6 @@ const (
 	maxOffset    = 1_000_000
 )
 
-// fail answers a request for which the projection could not be read.
-func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
-	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("cannot read the page's projection")
-	w.Header().Set("Retry-After", "5")
-	refuse(w, r, http.StatusServiceUnavailable, "the relay cannot read the page's projection of the log now; see the relay's log")
-}
-
 // pullQuery reads the parameters of a list of pull requests. The error is a sentence.
 func pullQuery(values url.Values, viewer Viewer) (q projection.PullQuery, err error) {
 	q = projection.PullQuery{
@@ -136,19 +129,17 @@ func page(q projection.PullQuery, more bool) string {
 	return strconv.Itoa(q.Offset + q.Limit)
 }
 
-func (d *Dashboard) apiPulls(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) apiPulls(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	q, err := pullQuery(r.URL.Query(), viewer)
 	if err != nil {
-		refuse(w, r, http.StatusBadRequest, err.Error())
-		return
+		return invalid(err)
 	}
 	asOf := d.config.Projection.Cursor()
 	pulls, more, err := d.config.Projection.Pulls(r.Context(), q)
 	if err != nil {
-		d.fail(w, r, err)
-		return
+		return err
 	}
-	reply(w, r, http.StatusOK, struct {
+	return reply(w, r, http.StatusOK, struct {
 		Pulls []projection.Summary `json:"pulls"`
 		listed
 	}{pulls, d.listed(asOf, page(q, more))})
@@ -177,21 +168,20 @@ func named(r *http.Request) (repo string, number int) {
 // unknownPull says that there is no such pull request, or that the viewer may not see it.
 const unknownPull = "the relay has no events of this pull request; check the repository and the number"
 
-func (d *Dashboard) apiPull(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) apiPull(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	repo, number := named(r)
 	asOf := d.config.Projection.Cursor()
 	detail, known, err := d.config.Projection.Pull(r.Context(), viewer.Scope, repo, number)
 	switch {
 	case err != nil:
-		d.fail(w, r, err)
+		return err
 	case !known:
-		refuse(w, r, http.StatusNotFound, unknownPull)
-	default:
-		reply(w, r, http.StatusOK, struct {
-			projection.Detail
-			AsOf string `json:"as_of"`
-		}{detail, asOf})
+		return &refusal{http.StatusNotFound, unknownPull}
 	}
+	return reply(w, r, http.StatusOK, struct {
+		projection.Detail
+		AsOf string `json:"as_of"`
+	}{detail, asOf})
 }
 
 // eventQuery reads the parameters of a list of events. The error is a sentence.
@@ -236,81 +226,74 @@ func some(values []string) (list []string) {
 	return list
 }
 
-func (d *Dashboard) apiEvents(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) apiEvents(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	q, err := d.eventQuery(r.URL.Query(), viewer)
 	if err != nil {
-		refuse(w, r, http.StatusBadRequest, err.Error())
-		return
+		return invalid(err)
 	}
 	asOf := d.config.Projection.Cursor()
 	events, more, err := d.config.Projection.Events(r.Context(), q)
 	if err != nil {
-		d.fail(w, r, err)
-		return
+		return err
 	}
 	next := ""
 	if more {
 		next = events[len(events)-1].ID
 	}
-	reply(w, r, http.StatusOK, struct {
+	return reply(w, r, http.StatusOK, struct {
 		Events []projection.Line `json:"events"`
 		listed
 	}{events, d.listed(asOf, next)})
 }
 
-// find returns the event that a path names, if the viewer may see it. Otherwise it answers the request
-// itself.
-func (d *Dashboard) find(w http.ResponseWriter, r *http.Request, viewer Viewer,
-	refuse func(http.ResponseWriter, *http.Request, int, string)) (e event.Event, ok bool) {
+// find returns the event that a path names, if the viewer may see it.
+func (d *Dashboard) find(r *http.Request, viewer Viewer) (e event.Event, err error) {
 	cursor, err := event.ParseCursor(r.PathValue("cursor"))
 	if err != nil {
-		refuse(w, r, http.StatusBadRequest, err.Error())
-		return e, false
+		return e, invalid(err)
 	}
+	known := false
 	if cursor.Log == d.config.Relay.Head().Log {
-		e, ok, err = d.config.Relay.Event(r.Context(), cursor.Seq)
+		e, known, err = d.config.Relay.Event(r.Context(), cursor.Seq)
 	}
 	if err != nil {
 		zerolog.Ctx(r.Context()).Error().Err(err).Msg("cannot read an event")
-		refuse(w, r, http.StatusServiceUnavailable, "the relay cannot read the event; see the relay's log")
-		return e, false
+		return e, &refusal{http.StatusServiceUnavailable, "the relay cannot read the event; see the relay's log"}
 	}
-	if !ok || !e.IsSettings() && !viewer.Scope.Match(e) {
-		refuse(w, r, http.StatusNotFound, "event not found: retention may have removed it")
-		return e, false
+	if !known || !e.IsSettings() && !viewer.Scope.Match(e) {
+		return e, &refusal{http.StatusNotFound, "event not found: retention may have removed it"}
 	}
-	return e, true
+	return e, nil
 }
 
-func (d *Dashboard) apiEvent(w http.ResponseWriter, r *http.Request, viewer Viewer) {
-	e, ok := d.find(w, r, viewer, refuse)
-	if !ok {
-		return
+func (d *Dashboard) apiEvent(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
+	e, err := d.find(r, viewer)
+	if err != nil {
+		return err
 	}
 	text, err := e.AppendJSON(nil)
 	if err != nil {
-		d.fail(w, r, err)
-		return
+		return err
 	}
 	send(w, r, http.StatusOK, "application/json", text)
+	return nil
 }
 
 // statistics answers with statistics as JSON, which body makes with the fields of a list, or with the table if the
 // request asks for one. Statistics may be known from a different time on than the log.
 func (d *Dashboard) statistics(w http.ResponseWriter, r *http.Request, asOf string, since func(context.Context) (time.Time, error),
-	name string, table func() []byte, body func(listed) any) {
+	name string, table func() []byte, body func(listed) any) error {
 	if table != nil && r.URL.Query().Get("format") == "csv" {
 		w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.csv"`)
 		send(w, r, http.StatusOK, "text/csv; charset=utf-8", table())
-		return
+		return nil
 	}
 	said := d.listed(asOf, "")
 	var err error
 	if said.KnownSince, err = since(r.Context()); err != nil {
-		d.fail(w, r, err)
-		return
+		return err
 	}
-	reply(w, r, http.StatusOK, body(said))
+	return reply(w, r, http.StatusOK, body(said))
 }
 
 // since reads how far back statistics go. The error is a sentence.
@@ -332,23 +315,21 @@ func (d *Dashboard) since(values url.Values) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("since must be a number of days such as 30d, or a day such as 2026-11-01, not %.40q", text)
 }
 
-func (d *Dashboard) apiRules(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) apiRules(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	values := r.URL.Query()
 	since, err := d.since(values)
 	if err == nil {
 		err = validRepo(values.Get("repo"))
 	}
 	if err != nil {
-		refuse(w, r, http.StatusBadRequest, err.Error())
-		return
+		return invalid(err)
 	}
 	asOf := d.config.Projection.Cursor()
 	rules, err := d.config.Projection.Rules(r.Context(), viewer.Scope, values.Get("repo"), since)
 	if err != nil {
-		d.fail(w, r, err)
-		return
+		return err
 	}
-	d.statistics(w, r, asOf, d.config.Projection.RulesSince, "", nil, func(said listed) any {
+	return d.statistics(w, r, asOf, d.config.Projection.RulesSince, "", nil, func(said listed) any {
 		return struct {
 			Rules []projection.Rule `json:"rules"`
 			Since time.Time         `json:"since"`
@@ -372,21 +353,19 @@ func (d *Dashboard) trendQuery(values url.Values) (since time.Time, bucket proje
 	return since, bucket, validRepo(values.Get("repo"))
 }
 
-func (d *Dashboard) apiTrends(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) apiTrends(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	values := r.URL.Query()
 	since, bucket, err := d.trendQuery(values)
 	if err != nil {
-		refuse(w, r, http.StatusBadRequest, err.Error())
-		return
+		return invalid(err)
 	}
 	asOf := d.config.Projection.Cursor()
 	trends, err := d.config.Projection.Trends(r.Context(), viewer.Scope, values.Get("repo"), bucket, since, d.now())
 	if err != nil {
-		d.fail(w, r, err)
-		return
+		return err
 	}
 	table := func() []byte { return trendsCSV(trends) }
-	d.statistics(w, r, asOf, d.config.Projection.TrendsSince, "trends", table, func(said listed) any {
+	return d.statistics(w, r, asOf, d.config.Projection.TrendsSince, "trends", table, func(said listed) any {
 		return struct {
 			Buckets []projection.Trend `json:"buckets"`
 			Bucket  projection.Bucket  `json:"bucket"`
@@ -424,18 +403,17 @@ func trendsCSV(trends []projection.Trend) []byte {
 	return []byte(b.String())
 }
 
-func (d *Dashboard) apiMachines(w http.ResponseWriter, r *http.Request, viewer Viewer) {
-	reply(w, r, http.StatusOK, struct {
+func (d *Dashboard) apiMachines(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
+	return reply(w, r, http.StatusOK, struct {
 		Machines []Machine `json:"machines"`
 		listed
 	}{d.machines.list(d.now(), viewer, d.config.Relay.Head()), d.listed(d.config.Projection.Cursor(), "")})
 }
 
-func (d *Dashboard) apiHealth(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) apiHealth(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	health, err := d.healthOf(r, viewer)
 	if err != nil {
-		d.fail(w, r, err)
-		return
+		return err
 	}
-	reply(w, r, http.StatusOK, health)
+	return reply(w, r, http.StatusOK, health)
 }

@@ -100,14 +100,33 @@ func New(config Config) *Dashboard {
 		"PUT /api/v1/machines/self":                 d.putMachine,
 	} {
 		d.routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			page(w, r, r.Context().Value(viewerKey{}).(Viewer))
+			d.respond(w, r, r.Context().Value(viewerKey{}).(Viewer), page)
 		})
 	}
 	return d
 }
 
-// view answers a request of a viewer.
-type view func(w http.ResponseWriter, r *http.Request, viewer Viewer)
+// view answers a request of a viewer, or returns why it cannot: a refusal, or that the projection could not be read.
+type view func(w http.ResponseWriter, r *http.Request, viewer Viewer) error
+
+// refusal says what is wrong with a request.
+type refusal struct {
+	status   int
+	sentence string
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return r.sentence }
+
+// invalid refuses a request whose parameters are wrong; err is a sentence.
+func invalid(err error) error { return &refusal{http.StatusBadRequest, err.Error()} }
+
+// respond answers a request of a viewer by a view.
+func (d *Dashboard) respond(w http.ResponseWriter, r *http.Request, viewer Viewer, page view) {
+	if err := page(w, r, viewer); err != nil {
+		d.failed(w, r, err)
+	}
+}
 
 // Keys of a request's context: the viewer, and the position in the log that the answer includes at least.
 type (
@@ -131,15 +150,16 @@ func (d *Dashboard) Serve(w http.ResponseWriter, r *http.Request, viewer Viewer)
 }
 
 // reply answers with JSON.
-func reply(w http.ResponseWriter, r *http.Request, status int, body any) {
+func reply(w http.ResponseWriter, r *http.Request, status int, body any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
-		status, text = http.StatusInternalServerError, []byte(`{"error":"the relay could not write the answer"}`)
+		return &refusal{http.StatusInternalServerError, "the relay could not write the answer"}
 	}
 	send(w, r, status, "application/json", append(text, '\n'))
+	return nil
 }
 
 // refuse answers with a sentence that says what is wrong.
 func refuse(w http.ResponseWriter, r *http.Request, status int, sentence string) {
-	reply(w, r, status, map[string]string{"error": sentence})
+	_ = reply(w, r, status, map[string]string{"error": sentence}) // strings can be written
 }

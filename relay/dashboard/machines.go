@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -130,16 +130,14 @@ func sees(scope event.Filter, pull string) bool {
 }
 
 // putMachine stores an agent's report about itself, with the part of its work that its token covers.
-func (d *Dashboard) putMachine(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) putMachine(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, event.MaxBeaconBytes))
 	if err != nil {
-		refuse(w, r, http.StatusRequestEntityTooLarge, "the status of an agent must be at most "+strconv.Itoa(event.MaxBeaconBytes)+" bytes")
-		return
+		return &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the status of an agent must be at most %d bytes", event.MaxBeaconBytes)}
 	}
 	var machine Machine
 	if err := json.Unmarshal(text, &machine); err != nil || machine.Role == "" || machine.Login == "" {
-		refuse(w, r, http.StatusBadRequest, `the body is not the status of an agent; send {"role":"reviewer","login":"…",…}`)
-		return
+		return &refusal{http.StatusBadRequest, `the body is not the status of an agent; send {"role":"reviewer","login":"…",…}`}
 	}
 	machine.Token, machine.SeenAt, machine.Behind = viewer.Name, d.now().UTC(), -1
 	for _, text := range []*string{&machine.Role, &machine.Login, &machine.Version, &machine.Engine, &machine.Model, &machine.Cursor} {
@@ -156,9 +154,9 @@ func (d *Dashboard) putMachine(w http.ResponseWriter, r *http.Request, viewer Vi
 	}
 	machine.Queued = max(0, machine.Queued)
 	if err := d.machines.put(machineKey{viewer.Token, machine.Role, strings.ToLower(machine.Login)}, machine); err != nil {
-		refuse(w, r, http.StatusTooManyRequests, err.Error())
-		return
+		return &refusal{http.StatusTooManyRequests, err.Error()}
 	}
 	secure(w.Header())
 	w.WriteHeader(http.StatusNoContent)
+	return nil
 }

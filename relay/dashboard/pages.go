@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -53,9 +54,10 @@ type frame struct {
 	Data      any
 }
 
-// show answers with a page.
-func (d *Dashboard) show(w http.ResponseWriter, r *http.Request, viewer Viewer, name, nav, title string, data any) {
+// show answers with a page. It returns nil, so that a view can end with it.
+func (d *Dashboard) show(w http.ResponseWriter, r *http.Request, viewer Viewer, name, nav, title string, data any) error {
 	d.showAs(w, r, http.StatusOK, name, frame{Title: title, Nav: nav, Viewer: viewer, Open: viewer.anonymous(), Data: data})
+	return nil
 }
 
 func (d *Dashboard) showAs(w http.ResponseWriter, r *http.Request, status int, name string, f frame) {
@@ -87,11 +89,20 @@ func (d *Dashboard) problem(w http.ResponseWriter, r *http.Request, status int, 
 	d.showAs(w, r, status, "problem", frame{Title: http.StatusText(status), Viewer: viewer, Open: viewer.anonymous(), Data: sentence})
 }
 
+// failed answers a request that a view could not answer: with a page or, below /api/, with JSON.
 func (d *Dashboard) failed(w http.ResponseWriter, r *http.Request, err error) {
-	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("cannot read the page's projection")
-	w.Header().Set("Retry-After", "5")
-	d.problem(w, r, http.StatusServiceUnavailable,
-		"The relay cannot read the page's projection of the log now. It tries again by itself; see the relay's log.")
+	say := d.problem
+	unreadable := "The relay cannot read the page's projection of the log now. It tries again by itself; see the relay's log."
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		say, unreadable = refuse, "the relay cannot read the page's projection of the log now; see the relay's log"
+	}
+	refused, ok := errors.AsType[*refusal](err)
+	if !ok {
+		zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("cannot read the page's projection")
+		w.Header().Set("Retry-After", "5")
+		refused = &refusal{http.StatusServiceUnavailable, unreadable}
+	}
+	say(w, r, refused.status, refused.sentence)
 }
 
 // SignIn answers with the form for a token, or with the button that redeems a one-time link's code. The text
@@ -145,25 +156,22 @@ type ownView struct {
 	On        bool
 }
 
-func (d *Dashboard) board(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) board(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	values := r.URL.Query()
 	q, err := pullQuery(values, viewer)
 	if err != nil {
-		d.problem(w, r, http.StatusBadRequest, err.Error())
-		return
+		return invalid(err)
 	}
 	if q.Limit == defaultLimit {
 		q.Limit = 50
 	}
 	pulls, more, err := d.config.Projection.Pulls(r.Context(), q)
 	if err != nil {
-		d.failed(w, r, err)
-		return
+		return err
 	}
 	turns, err := d.config.Projection.Turns(r.Context(), q)
 	if err != nil {
-		d.failed(w, r, err)
-		return
+		return err
 	}
 	p := boardPage{Pulls: pulls, Repos: d.config.Projection.Repos(viewer.Scope), Query: q, Values: values,
 		Empty: d.config.Relay.Head().Seq == 0, Endpoint: d.endpoint(r, viewer)}
@@ -197,7 +205,7 @@ func (d *Dashboard) board(w http.ResponseWriter, r *http.Request, viewer Viewer)
 	if q.Offset > 0 {
 		p.Prev = with(values, "page", strconv.Itoa(max(0, q.Offset-q.Limit)))
 	}
-	d.show(w, r, viewer, "board", "board", "Board", p)
+	return d.show(w, r, viewer, "board", "board", "Board", p)
 }
 
 // with returns the page's own query with other parameters, given as names and values; an empty value removes
@@ -220,18 +228,17 @@ func with(values url.Values, pairs ...string) string {
 	return "?" + next.Encode()
 }
 
-func (d *Dashboard) pull(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) pull(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	repo, number := named(r)
 	detail, known, err := d.config.Projection.Pull(r.Context(), viewer.Scope, repo, number)
 	switch {
 	case err != nil:
-		d.failed(w, r, err)
+		return err
 	case !known:
-		d.problem(w, r, http.StatusNotFound, "The relay has no events of this pull request. Check the repository and the number.")
-	default:
-		slices.Reverse(detail.Rounds)
-		d.show(w, r, viewer, "pull", "board", fmt.Sprintf("%s#%d %s", detail.Repo, detail.Number, detail.Title), detail)
+		return &refusal{http.StatusNotFound, "The relay has no events of this pull request. Check the repository and the number."}
 	}
+	slices.Reverse(detail.Rounds)
+	return d.show(w, r, viewer, "pull", "board", fmt.Sprintf("%s#%d %s", detail.Repo, detail.Number, detail.Title), detail)
 }
 
 // logPage is the content of the inspector.
@@ -245,7 +252,7 @@ type logPage struct {
 	Empty              bool
 }
 
-func (d *Dashboard) log(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) log(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	values := r.URL.Query()
 	if values.Get("before") == "" {
 		values.Set("before", "now")
@@ -253,19 +260,16 @@ func (d *Dashboard) log(w http.ResponseWriter, r *http.Request, viewer Viewer) {
 	values.Del("after")
 	q, err := d.eventQuery(values, viewer)
 	if err != nil {
-		d.problem(w, r, http.StatusBadRequest, err.Error())
-		return
+		return invalid(err)
 	}
 	q.Limit = min(q.Limit, 60)
 	events, more, err := d.config.Projection.Events(r.Context(), q)
 	if err != nil {
-		d.failed(w, r, err)
-		return
+		return err
 	}
 	sources, err := d.config.Projection.Sources(r.Context(), viewer.Scope)
 	if err != nil {
-		d.failed(w, r, err)
-		return
+		return err
 	}
 	p := logPage{
 		Events: events, Source: values.Get("source"), Type: values.Get("type"), Repo: values.Get("repo"), Number: values.Get("number"),
@@ -278,7 +282,7 @@ func (d *Dashboard) log(w http.ResponseWriter, r *http.Request, viewer Viewer) {
 	if values.Get("before") != "now" {
 		p.Newest = with(values, "before", "")
 	}
-	d.show(w, r, viewer, "log", "log", "Events", p)
+	return d.show(w, r, viewer, "log", "log", "Events", p)
 }
 
 // eventPage is the content of an event's page.
@@ -305,10 +309,10 @@ var done = map[string]string{
 
 type header struct{ Name, Value string }
 
-func (d *Dashboard) logEvent(w http.ResponseWriter, r *http.Request, viewer Viewer) {
-	e, ok := d.find(w, r, viewer, d.problem)
-	if !ok {
-		return
+func (d *Dashboard) logEvent(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
+	e, err := d.find(r, viewer)
+	if err != nil {
+		return err
 	}
 	p := eventPage{Event: e, Size: len(e.Payload), Done: done[r.URL.Query().Get("done")]}
 	if !e.IsSettings() {
@@ -327,7 +331,7 @@ func (d *Dashboard) logEvent(w http.ResponseWriter, r *http.Request, viewer View
 		scheme = "https://"
 	}
 	p.URL = scheme + r.Host + "/api/v1/events/" + e.ID.String()
-	d.show(w, r, viewer, "event", "log", "Event "+e.ID.String(), p)
+	return d.show(w, r, viewer, "event", "log", "Event "+e.ID.String(), p)
 }
 
 // rulesPage is the content of the rules' page.
@@ -375,31 +379,28 @@ func (d *Dashboard) period(values url.Values, viewer Viewer, since, known time.T
 	return p
 }
 
-func (d *Dashboard) rules(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) rules(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	values := r.URL.Query()
 	since, err := d.since(values)
 	if err == nil {
 		err = validRepo(values.Get("repo"))
 	}
 	if err != nil {
-		d.problem(w, r, http.StatusBadRequest, err.Error())
-		return
+		return invalid(err)
 	}
 	rules, err := d.config.Projection.Rules(r.Context(), viewer.Scope, values.Get("repo"), since)
 	if err != nil {
-		d.failed(w, r, err)
-		return
+		return err
 	}
 	known, err := d.config.Projection.RulesSince(r.Context())
 	if err != nil {
-		d.failed(w, r, err)
-		return
+		return err
 	}
 	p := rulesPage{Rules: rules, period: d.period(values, viewer, since, known), Max: 1}
 	for _, rule := range rules {
 		p.Max = max(p.Max, rule.Findings)
 	}
-	d.show(w, r, viewer, "rules", "rules", "Rules", p)
+	return d.show(w, r, viewer, "rules", "rules", "Rules", p)
 }
 
 // trendsPage is the content of the trends' page.
@@ -412,22 +413,19 @@ type trendsPage struct {
 	period
 }
 
-func (d *Dashboard) trends(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) trends(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	values := r.URL.Query()
 	since, bucket, err := d.trendQuery(values)
 	if err != nil {
-		d.problem(w, r, http.StatusBadRequest, err.Error())
-		return
+		return invalid(err)
 	}
 	trends, err := d.config.Projection.Trends(r.Context(), viewer.Scope, values.Get("repo"), bucket, since, d.now())
 	if err != nil {
-		d.failed(w, r, err)
-		return
+		return err
 	}
 	known, err := d.config.Projection.TrendsSince(r.Context())
 	if err != nil {
-		d.failed(w, r, err)
-		return
+		return err
 	}
 	p := trendsPage{Bucket: bucket, API: "/api/v1/trends" + with(values), CSV: "/api/v1/trends" + with(values, "format", "csv"),
 		period: d.period(values, viewer, since, known)}
@@ -438,11 +436,11 @@ func (d *Dashboard) trends(w http.ResponseWriter, r *http.Request, viewer Viewer
 			p.Trends = append(p.Trends, t)
 		}
 	}
-	d.show(w, r, viewer, "trends", "trends", "Trends", p)
+	return d.show(w, r, viewer, "trends", "trends", "Trends", p)
 }
 
-func (d *Dashboard) machinesPage(w http.ResponseWriter, r *http.Request, viewer Viewer) {
-	d.show(w, r, viewer, "machines", "machines", "Machines", d.machines.list(d.now(), viewer, d.config.Relay.Head()))
+func (d *Dashboard) machinesPage(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
+	return d.show(w, r, viewer, "machines", "machines", "Machines", d.machines.list(d.now(), viewer, d.config.Relay.Head()))
 }
 
 // healthOf returns the health of the relay, with that of the projection.
@@ -480,13 +478,12 @@ func (d *Dashboard) healthOf(r *http.Request, viewer Viewer) (Health, error) {
 	return health, err
 }
 
-func (d *Dashboard) health(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) health(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	health, err := d.healthOf(r, viewer)
 	if err != nil {
-		d.failed(w, r, err)
-		return
+		return err
 	}
-	d.show(w, r, viewer, "health", "health", "Health", struct {
+	return d.show(w, r, viewer, "health", "health", "Health", struct {
 		Health
 		Done string
 	}{health, done[r.URL.Query().Get("done")]})

@@ -42,31 +42,26 @@ func ruleQuery(rule string, bucket projection.Bucket, values url.Values, viewer 
 		Guidelines: values.Get("guidelines"), Bucket: bucket}
 }
 
-func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	rule, values := r.PathValue("rule"), r.URL.Query()
 	if !ruleName.MatchString(rule) {
-		d.problem(w, r, http.StatusNotFound, noRule)
-		return
+		return &refusal{http.StatusNotFound, noRule}
 	}
 	since, bucket, err := d.trendQuery(values)
 	if err != nil {
-		d.problem(w, r, http.StatusBadRequest, err.Error())
-		return
+		return invalid(err)
 	}
 	trends, err := d.config.Projection.RuleTrends(r.Context(), ruleQuery(rule, bucket, values, viewer), since, d.now())
 	if err != nil {
-		d.failed(w, r, err)
-		return
+		return err
 	}
 	known, err := d.config.Projection.RulesSince(r.Context())
 	if err != nil {
-		d.failed(w, r, err)
-		return
+		return err
 	}
 	models, versions, err := d.config.Projection.RuleVersions(r.Context(), viewer.Scope, values.Get("repo"), rule, since)
 	if err != nil {
-		d.failed(w, r, err)
-		return
+		return err
 	}
 	api := "/api/v1/rules/" + rule
 	p := rulePage{
@@ -79,31 +74,28 @@ func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 			p.Trends = append(p.Trends, t)
 		}
 	}
-	d.show(w, r, viewer, "rule", "rules", "Rule "+rule, p)
+	return d.show(w, r, viewer, "rule", "rules", "Rule "+rule, p)
 }
 
 // noRule says what the id of a row looks like.
 const noRule = "a rule's id has the form document/X1, such as security/S3"
 
-func (d *Dashboard) apiRule(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+func (d *Dashboard) apiRule(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	rule, values := r.PathValue("rule"), r.URL.Query()
 	if !ruleName.MatchString(rule) {
-		refuse(w, r, http.StatusNotFound, noRule)
-		return
+		return &refusal{http.StatusNotFound, noRule}
 	}
 	since, bucket, err := d.trendQuery(values)
 	if err != nil {
-		refuse(w, r, http.StatusBadRequest, err.Error())
-		return
+		return invalid(err)
 	}
 	asOf := d.config.Projection.Cursor()
 	trends, err := d.config.Projection.RuleTrends(r.Context(), ruleQuery(rule, bucket, values, viewer), since, d.now())
 	if err != nil {
-		d.fail(w, r, err)
-		return
+		return err
 	}
 	name, table := strings.ReplaceAll(rule, "/", "-"), func() []byte { return ruleCSV(trends) }
-	d.statistics(w, r, asOf, d.config.Projection.RulesSince, name, table, func(said listed) any {
+	return d.statistics(w, r, asOf, d.config.Projection.RulesSince, name, table, func(said listed) any {
 		return struct {
 			Rule    string                 `json:"rule"`
 			Buckets []projection.RuleTrend `json:"buckets"`

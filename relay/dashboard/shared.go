@@ -75,10 +75,9 @@ func (s *shared) put(key string, made sharedAnswer) {
 // share wraps a page that shows only the projection, so that it is rendered once for all open pages with the
 // same scope and address. The page gets only those facts about the viewer that all of these viewers share.
 func (d *Dashboard) share(page view) view {
-	return func(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	return func(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 		if !refreshes(r) {
-			page(w, r, viewer)
-			return
+			return page(w, r, viewer)
 		}
 		who, values := Viewer{Scope: viewer.Scope}, r.URL.Query()
 		if len(viewer.logins) > 0 {
@@ -90,7 +89,7 @@ func (d *Dashboard) share(page view) view {
 		wanted, key := d.wanted(r), fmt.Sprintf("%s %q %s %s", scopeKey(who.Scope), who.logins, r.Host, r.URL.RequestURI())
 		if known := d.shared.get(key, wanted, d.now()); known != nil {
 			known.send(w, r)
-			return
+			return nil
 		}
 		// Requests for a newer answer do not wait for this one.
 		made, _, _ := d.shared.writing.Do(key+" "+event.Cursor{Seq: wanted}.String(), func() (any, error) {
@@ -103,7 +102,7 @@ func (d *Dashboard) share(page view) view {
 			plain := r.Clone(context.WithoutCancel(r.Context()))
 			plain.Header.Del("Accept-Encoding")
 			plain.Header.Del("If-None-Match")
-			page(&written, plain, who)
+			d.respond(&written, plain, who, page)
 			made.answer = newAnswer(written.status, written.header, written.body.Bytes())
 			if written.status == http.StatusOK {
 				d.shared.put(key, made)
@@ -111,6 +110,7 @@ func (d *Dashboard) share(page view) view {
 			return made.answer, nil
 		})
 		made.(*answer).send(w, r)
+		return nil
 	}
 }
 

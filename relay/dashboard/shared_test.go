@@ -75,12 +75,13 @@ func TestOpenPagesShareOneRendering(t *testing.T) {
 	now := time.Now()
 	d.now = func() time.Time { return now }
 	var written atomic.Int64
-	page := d.share(func(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+	page := d.share(func(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 		written.Add(1)
 		if viewer.Name != "" || viewer.Admin {
 			t.Error("what is for all knows who asks")
 		}
 		send(w, r, http.StatusOK, "text/html", fmt.Appendf(nil, "%s %s %d", r.URL, viewer.Scope.Repos, d.config.Projection.At()))
+		return nil
 	})
 	var logins []string
 	ask := func(address, repo, asOf string) {
@@ -89,7 +90,7 @@ func TestOpenPagesShareOneRendering(t *testing.T) {
 		r.Header.Set("HX-Request", "true")
 		r.Header.Set(asOfHeader, asOf)
 		w := httptest.NewRecorder()
-		page(w, r, Viewer{Token: "a", Name: "laptop", Admin: true, Scope: event.Filter{Repos: []string{repo}}, logins: logins})
+		d.respond(w, r, Viewer{Token: "a", Name: "laptop", Admin: true, Scope: event.Filter{Repos: []string{repo}}, logins: logins}, page)
 		least := d.config.Relay.Head().Seq
 		if at, err := event.ParseCursor(asOf); err == nil {
 			least = at.Seq
