@@ -96,8 +96,13 @@ func (s State) askEdit(what string) Action {
 		a.Noted = true
 		return a
 	}
-	a := s.retry(Tell, what)
-	a.Topic = Texts
+	return s.tell(Texts, what)
+}
+
+// tell tells the author something about a topic.
+func (s State) tell(topic, reason string) Action {
+	a := s.retry(Tell, reason)
+	a.Topic = topic
 	return a
 }
 
@@ -119,9 +124,7 @@ func (s State) leave(what string, l Left) Action {
 	if s.noticed(l) {
 		return s.waitForAuthor(l)
 	}
-	a := s.retry(Tell, what+", and "+forAuthor+l.Why)
-	a.Topic = l.Topic
-	return a
+	return s.tell(l.Topic, what+", and "+forAuthor+l.Why)
 }
 
 // leaveBranch leaves work on a branch to people. The author is told once of each reason.
@@ -131,9 +134,7 @@ func (s State) leaveBranch(reason, why string) Action {
 	if s.noticed(Left{Topic: topic}) {
 		return s.act(Wait, text)
 	}
-	a := s.retry(Tell, text)
-	a.Topic = topic
-	return a
+	return s.tell(topic, text)
 }
 
 // waitForAuthor waits for an author who has been told.

@@ -39,16 +39,13 @@ func (s State) objected(objector string, overtaken bool) Action {
 	}
 	reason += " of an earlier head or base"
 	left := s.left(rulePatience)
-	switch l := (Left{Topic: Overtaken}); {
-	case s.noticed(l):
+	switch {
+	case s.noticed(Left{Topic: Overtaken}):
 		return s.act(Wait, reason)
 	case left > 0:
 		return Action{Kind: Wait, SHA: s.Head, Reason: reason, Recheck: left}
-	default:
-		a := s.retry(Tell, "it is approved, and "+reason)
-		a.Topic = l.Topic
-		return a
 	}
+	return s.tell(Overtaken, "it is approved, and "+reason)
 }
 
 // uncertainObjection is the oldest of the objections that is uncertain, if any is.

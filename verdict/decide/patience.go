@@ -67,14 +67,13 @@ func (s State) awaitReviewer(reason string) Action {
 	}
 	left := rulePatience - s.Now.Sub(since)
 	a := Action{Kind: Wait, SHA: s.Head, Reason: reason, Recheck: left}
-	switch silent := (Left{Topic: NoReviewer, OneHead: true}); {
+	switch {
 	case s.AwaitedSince.IsZero():
 		a.Recheck = rulePatience
-	case left <= 0 && s.noticed(silent):
+	case left <= 0 && s.noticed(Left{Topic: NoReviewer, OneHead: true}):
 		a.Recheck = 0
 	case left <= 0:
-		a = s.retry(Tell, fmt.Sprintf("it has waited for %s for three hours: %s", strings.Join(s.Reviewers, " or "), reason))
-		a.Topic = silent.Topic
+		a = s.tell(NoReviewer, fmt.Sprintf("it has waited for %s for three hours: %s", strings.Join(s.Reviewers, " or "), reason))
 	}
 	a.Awaits = reason
 	return a

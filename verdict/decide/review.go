@@ -114,8 +114,8 @@ func (s State) unreviewable(a Action) (instead Action, ok bool) {
 	case s.AwaitedSince.IsZero():
 		left = signPatience
 	case left <= 0 && !s.noticed(conflict):
-		a = s.retry(Tell, reason)
-		a.Topic, a.Awaits = conflict.Topic, reason
+		a = s.tell(conflict.Topic, reason)
+		a.Awaits = reason
 		return a, true
 	}
 	return Action{Kind: Wait, SHA: s.Head, Reason: reason, Recheck: max(0, left), Awaits: reason, Noted: true}, true
