@@ -50,20 +50,26 @@ var authorRules = append(general[:len(general):len(general)],
 		return o.because("it conflicts with " + s.BaseBranch)
 	}},
 	rule{checks, "its checks are green", State.green},
+	// CI may be down, or the check have nothing to do with the change any more; a person can tell which.
 	// The name is older than the words around it, and stays: `why --format json` prints it.
 	rule{"mended", "no check is known to have failed that has not run again", func(s State) outcome {
 		if !s.clean() || s.green().state != Met {
 			return notApplicable
 		}
 		why := fmt.Sprintf("the check %q failed on an earlier head, and has not run on this one", verdict.Clip(s.FailedBefore, verdict.MaxReason))
-		return metIf(s.FailedBefore == "", verdict.TurnAuthor, s.failedBefore).because(why)
+		return metIf(s.FailedBefore == "", verdict.TurnAuthor, func() Action {
+			return s.leaveUnproven(Left{Topic: FailedBefore, OneHead: true, Why: why})
+		}).because(why)
 	}},
+	// A person may have kept CI from starting.
 	rule{"seen by CI", "what reports on the base has run on it", func(s State) outcome {
 		if !s.RequireChecks || !s.clean() || s.green().state != Met {
 			return notApplicable
 		}
 		why := fmt.Sprintf("the check %q, which reports on %s, has not run on it", verdict.Clip(s.Silent, verdict.MaxReason), s.BaseBranch)
-		return metIf(s.Silent == "", verdict.TurnAuthor, s.silent).because(why)
+		return metIf(s.Silent == "", verdict.TurnAuthor, func() Action {
+			return s.leaveUnproven(Left{Topic: NoCheck, OneHead: true, Why: why})
+		}).because(why)
 	}},
 	rule{"automatic", "its author's agent may merge it", State.automatic},
 	rule{"nits applied", "no suggestion of a nit is left to be applied", State.nitsApplied},

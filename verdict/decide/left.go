@@ -142,37 +142,19 @@ func (s State) waitForAuthor(l Left) Action {
 	return s.act(Wait, "it is approved and "+forAuthor+l.Why)
 }
 
-// failedBefore is the action for a head on which an earlier failure is not known to be fixed: the check
-// failed on an earlier head and has not started on this one. CI may be down, or have nothing to do with the
-// change any more; a person can tell which.
-func (s State) failedBefore() Action {
-	l := s.Manual
-	if l.Why == "" {
-		l = Left{Topic: FailedBefore, OneHead: true,
-			Why: fmt.Sprintf("the check %q failed on an earlier head, and has not run on this one", verdict.Clip(s.FailedBefore, verdict.MaxReason))}
+// leaveUnproven leaves an approved head to its author because of its checks, or for the configured reason why
+// the author merges anyway.
+func (s State) leaveUnproven(l Left) Action {
+	if s.Manual.Why != "" {
+		l = s.Manual
 	}
 	return s.leave("it is approved", l)
 }
 
-// silent is the action for a head on which something that reports on the base has not reported: a person may
-// have kept CI from starting.
-func (s State) silent() Action {
-	l := s.Manual
-	if l.Why == "" {
-		l = Left{Topic: NoCheck, OneHead: true, Why: fmt.Sprintf("the check %q, which reports on %s, has not run on it",
-			verdict.Clip(s.Silent, verdict.MaxReason), s.BaseBranch)}
-	}
-	return s.leave("it is approved", l)
-}
-
-// unchecked is the action for a head without a report of any check, although checks are required. It tells
-// the author so, or gives the configured reason why the author merges anyway.
+// unchecked is the action for a head without a report of any check, although checks are required.
 func (s State) unchecked() Action {
 	if left := s.left(signPatience); left > 0 {
 		return Action{Kind: Wait, SHA: s.Head, Reason: "no check that counts has passed on this head", Recheck: left}
 	}
-	if s.Manual.Why != "" {
-		return s.leave("it is approved", s.Manual)
-	}
-	return s.leave("it is approved", s.noCheck())
+	return s.leaveUnproven(s.noCheck())
 }
