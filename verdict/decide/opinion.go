@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -105,23 +104,16 @@ func (s State) stanceOf(w word) stance {
 
 // Counting are the indices of the opinions that count on this head, oldest first: the latest of each
 // configured reviewer. An opinion may lack its record, if somebody removed it.
-func (s State) Counting() []int {
-	var all []int
-	for w := range maps.Values(s.words()) {
-		if !w.takenBack {
-			all = append(all, w.index)
-		}
-	}
-	slices.Sort(all)
-	return all
-}
+func (s State) Counting() []int { return s.indices(false) }
 
 // takenBack are the indices of the dismissed reviews of this head, oldest first, that left their reviewers
 // without an opinion. Each blocks until its reviewer reviews the head again.
-func (s State) takenBack() []int {
-	var all []int
-	for w := range maps.Values(s.words()) {
-		if w.takenBack {
+func (s State) takenBack() []int { return s.indices(true) }
+
+// indices are those of the reviewers' words that are, or are not, taken back, oldest first.
+func (s State) indices(takenBack bool) (all []int) {
+	for _, w := range s.words() {
+		if w.takenBack == takenBack {
 			all = append(all, w.index)
 		}
 	}

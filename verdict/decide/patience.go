@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,20 +26,17 @@ func (s State) left(patience time.Duration) time.Duration { return patience - s.
 // check, or new start of the pull request or of the agents. Comments do not count: otherwise a pull request
 // that people discuss would be waited for forever.
 func (s State) waited() time.Duration {
-	since := s.Since()
-	for _, at := range []time.Time{s.RenewedAt, s.ReportedAt} {
-		if at.After(since) {
-			since = at
-		}
-	}
+	since := latest(s.Since(), s.RenewedAt, s.ReportedAt)
 	for _, o := range s.Opinions {
 		decides := o.State == "APPROVED" || o.State == "CHANGES_REQUESTED"
-		if decides && o.SHA == s.Head && o.At.After(since) {
-			since = o.At
+		if decides && o.SHA == s.Head {
+			since = latest(since, o.At)
 		}
 	}
 	return max(0, s.Now.Sub(since))
 }
+
+func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
 // compute waits for what GitHub computes in the background, at growing intervals. GitHub only starts when
 // asked, so the time counts from when this machine first saw it.
@@ -59,13 +57,7 @@ func (s State) compute() Action {
 // told, once for each head. It sets no label, since a label would keep the reviewer away after its return.
 // GitHub shows no start of this wait, so the time counts from what this machine saw.
 func (s State) awaitReviewer(reason string) Action {
-	since := s.AwaitedSince
-	for _, at := range []time.Time{s.Since(), s.RenewedAt} {
-		if at.After(since) {
-			since = at
-		}
-	}
-	left := rulePatience - s.Now.Sub(since)
+	left := rulePatience - s.Now.Sub(latest(s.AwaitedSince, s.Since(), s.RenewedAt))
 	a := Action{Kind: Wait, SHA: s.Head, Reason: reason, Recheck: left}
 	switch {
 	case s.AwaitedSince.IsZero():

@@ -11,11 +11,7 @@ const (
 
 // queued waits for the merge queue, and calls a person when that takes too long.
 func (s State) queued() Action {
-	since := s.EnqueuedAt
-	if s.Since().After(since) {
-		since = s.Since()
-	}
-	left := queuePatience - s.Now.Sub(since)
+	left := queuePatience - s.Now.Sub(latest(s.EnqueuedAt, s.Since()))
 	if !s.EnqueuedAt.IsZero() && left <= 0 {
 		return s.escalate(inQueueLong)
 	}
