@@ -21,15 +21,13 @@ const (
 // Actions is the app behind GitHub Actions, whose check runs are jobs with logs.
 const Actions = "github-actions"
 
-func lower(s string) string { return strings.ToLower(s) }
-
 // runState interprets a check run's status and conclusion, in any case: GraphQL uses upper case, REST lower
 // case.
 func runState(status, conclusion string) CheckState {
-	if lower(status) != "completed" {
+	if !strings.EqualFold(status, "completed") {
 		return CheckPending
 	}
-	switch state := CheckState(lower(conclusion)); state {
+	switch state := CheckState(strings.ToLower(conclusion)); state {
 	case CheckSuccess, CheckNeutral, CheckSkipped, CheckCancelled, CheckActionRequired, CheckStartupFailure, CheckStale:
 		return state
 	}
@@ -38,7 +36,7 @@ func runState(status, conclusion string) CheckState {
 
 // statusState interprets a commit status. "expected" is a required status that has not reported yet.
 func statusState(state string) CheckState {
-	switch lower(state) {
+	switch strings.ToLower(state) {
 	case "success":
 		return CheckSuccess
 	case "pending", "expected":
@@ -116,8 +114,8 @@ func failedRun(run *github.CheckRun) FailedCheck {
 	said := strings.TrimSpace(output.GetTitle() + "\n" + output.GetSummary())
 	return FailedCheck{
 		Name: run.GetName(), URL: run.GetDetailsURL(),
-		Summary: strings.TrimSpace("It ended as " + run.GetConclusion() + ".\n" + cut(said, maxSummaryBytes)),
-		Text:    cut(output.GetText(), maxTextBytes),
+		Summary: strings.TrimSpace("It ended as " + run.GetConclusion() + ".\n" + End(said, maxSummaryBytes)),
+		Text:    End(output.GetText(), maxTextBytes),
 	}
 }
 
@@ -132,7 +130,7 @@ func (c *Client) annotations(ctx context.Context, repo Repo, run int64) (string,
 		message := strings.TrimSpace(a.GetTitle() + " " + a.GetMessage())
 		fmt.Fprintf(&text, "%s:%d: %s: %s\n", a.GetPath(), a.GetStartLine(), a.GetAnnotationLevel(), message)
 	}
-	return cut(text.String(), maxNotesBytes), nil
+	return End(text.String(), maxNotesBytes), nil
 }
 
 func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]FailedCheck, error) {
@@ -146,7 +144,7 @@ func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]F
 		for _, status := range combined.Statuses {
 			if statusState(status.GetState()) == CheckFailure && !OwnContext(status.GetContext()) {
 				failed = append(failed, FailedCheck{Name: status.GetContext(), URL: status.GetTargetURL(),
-					Summary: cut(status.GetDescription(), maxSummaryBytes)})
+					Summary: End(status.GetDescription(), maxSummaryBytes)})
 			}
 		}
 		if response.NextPage == 0 {
@@ -159,8 +157,8 @@ func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]F
 
 const leftOut = "[the beginning is left out]\n"
 
-// cut shortens a text to its end and says so, since logs say at the end what went wrong.
-func cut(text string, limit int) string {
+// End shortens a text to its end of at most limit bytes and says so, since logs say at the end what went wrong.
+func End(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}

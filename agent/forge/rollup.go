@@ -148,11 +148,11 @@ type suiteNode struct {
 // stillborn reports whether it is a run that ended badly before its first job, as one that waits for its turn does when
 // another run takes it, and that no later run of these suites repeats. One that skipped all its jobs repeats none.
 func (n suiteNode) stillborn(suites []suiteNode) bool {
-	badly := slices.Contains([]string{"cancelled", "failure", "timed_out", "stale"}, lower(n.Conclusion))
+	badly := slices.Contains([]string{"cancelled", "failure", "timed_out", "stale"}, strings.ToLower(n.Conclusion))
 	workflow, run := n.workflow()
 	return badly && n.CheckRuns != nil && n.CheckRuns.TotalCount == 0 && !slices.ContainsFunc(suites, func(other suiteNode) bool {
 		again, later := other.workflow()
-		ran := !slices.Contains([]string{"skipped", "neutral"}, lower(other.Conclusion))
+		ran := !slices.Contains([]string{"skipped", "neutral"}, strings.ToLower(other.Conclusion))
 		return ran && workflow != "" && again == workflow && later > run
 	})
 }
@@ -172,14 +172,14 @@ func unlisted(listed []Check, suites []suiteNode) []Check {
 		}
 		check := Check{Name: "GitHub Actions", App: Actions, Kind: CheckRun, State: CheckActionRequired, URL: suite.URL, At: suite.CreatedAt}
 		switch {
-		case lower(suite.Status) != "completed":
+		case !strings.EqualFold(suite.Status, "completed"):
 			check.State, check.Summary = CheckPending, "a workflow has started, but its next job has not"
-		case lower(suite.Conclusion) == "action_required":
+		case strings.EqualFold(suite.Conclusion, "action_required"):
 			check.Summary = "a workflow waits for someone to approve its run"
-		case lower(suite.Conclusion) == "startup_failure":
+		case strings.EqualFold(suite.Conclusion, "startup_failure"):
 			check.Summary = "a workflow could not start: see its page"
 		case suite.stillborn(suites):
-			check.Summary = "a workflow ended as " + lower(suite.Conclusion) + " before its first job: see its page, and run it again"
+			check.Summary = "a workflow ended as " + strings.ToLower(suite.Conclusion) + " before its first job: see its page, and run it again"
 		default:
 			continue
 		}

@@ -131,7 +131,7 @@ func (c *Client) page(ctx context.Context, ref Ref, variables map[string]any) (P
 	pr.Shared = node.shared(data.Repository.DefaultBranchRef)
 	pr.SameBranch = node.sameBranch(ref)
 	pr.Stacked = node.stacked(data.Repository.DefaultBranchRef, ref.Repo)
-	pr.ViewerPermission = Permission(lower(data.Repository.ViewerPermission))
+	pr.ViewerPermission = Permission(strings.ToLower(data.Repository.ViewerPermission))
 	commit := node.commit()
 	if pr.Open && (commit.Oid == "" || commit.Oid != pr.Head.SHA) {
 		return PullRequest{}, nil, errMoving // checks of another commit must not count for this one

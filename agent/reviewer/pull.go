@@ -185,7 +185,7 @@ func (r *Reviewer) reported(ctx context.Context, pr forge.PullRequest) ([]Passag
 		return nil, err
 	}
 	for _, c := range checks {
-		all = append(all, Passage{"failed check " + c.Name, ending(strings.TrimSpace(c.Summary + "\n\n" + c.Text))})
+		all = append(all, Passage{"failed check " + c.Name, forge.End(strings.TrimSpace(c.Summary+"\n\n"+c.Text), maxPassage)})
 	}
 	return all, nil
 }
@@ -238,15 +238,6 @@ func raised(pr forge.PullRequest) map[string]string {
 		take(c.Author, c.EditedAt, c.Body)
 	}
 	return all
-}
-
-// ending is the end of a text that is too long to be quoted whole: that is where a log says what went wrong.
-func ending(text string) string {
-	const mark = "[the beginning is left out]\n"
-	if len(text) <= maxPassage {
-		return text
-	}
-	return mark + strings.ToValidUTF8(text[len(text)-maxPassage+len(mark):], "")
 }
 
 // threads are the conversations about this login's own findings.
