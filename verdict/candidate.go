@@ -102,7 +102,7 @@ func (s sources) unproven(c Candidate) string {
 	if strings.TrimSpace(c.Claim) == "" || strings.TrimSpace(c.Reason) == "" {
 		return "it does not say what or why"
 	}
-	if weight(c.Quote) < shortQuote {
+	if Weight(c.Quote) < shortQuote {
 		return "it quotes nothing, or too little"
 	}
 	now, err := look(s.head, c.Seen, s.File)

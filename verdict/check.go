@@ -73,7 +73,7 @@ func JudgeCheck(text, nonce string, g Grounds) (Check, error) {
 		return fail("%q could not be read to check what it quotes (%s)", Clip(c.Path, maxDoubt), Clip(err.Error(), maxDoubt))
 	}
 	ok := false
-	if c.Start, c.Line, ok = file.find(c.Quote, 0, 0); !ok || weight(c.Quote) < leastProof {
+	if c.Start, c.Line, ok = file.find(c.Quote, 0, 0); !ok || Weight(c.Quote) < leastProof {
 		return fail("it quotes no code that is there")
 	}
 	return c, nil

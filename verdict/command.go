@@ -140,7 +140,7 @@ func parseOrder(line string) (c Command, ok bool) {
 		c.Finding, c.Reason = about[1], about[2]
 		fallthrough
 	case BreakGlass:
-		if weight(c.Reason) == 0 {
+		if Weight(c.Reason) == 0 {
 			return Command{}, false
 		}
 	default:

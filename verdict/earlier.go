@@ -65,7 +65,7 @@ func (a Answer) gone() map[string]Gone {
 // texts.
 func (s sources) still(e Entry) (path string, from, to int, there bool) {
 	code := strings.TrimSuffix(e.Code, clipped)
-	if weight(code) < shortQuote {
+	if Weight(code) < shortQuote {
 		return e.Path, 0, 0, true
 	}
 	if e.Path == "" {
@@ -130,9 +130,9 @@ func (s sources) unsettled(e Entry, g Gone) string {
 	path := s.path(g.Path)
 	file, err := look(s.head, path, s.File)
 	_, _, there := file.find(g.Quote, 0, 0)
-	deleted := path != "" && err == nil && file == nil && weight(g.Quote) == 0
+	deleted := path != "" && err == nil && file == nil && Weight(g.Quote) == 0
 	switch {
-	case weight(g.Quote) < shortQuote && !deleted:
+	case Weight(g.Quote) < shortQuote && !deleted:
 		return word + "its file is as it was, and nothing else is quoted that settles it"
 	case !there && !deleted:
 		return word + absent

@@ -163,7 +163,7 @@ func (s sources) refute(f *Finding) (reason string, err error) {
 	if _, ok := s.Rows[f.Rule]; !ok {
 		return fmt.Sprintf("it cites %q, which is no rule for this change", Clip(f.Rule, maxRule)), nil
 	}
-	proof := weight(f.Quote)
+	proof := Weight(f.Quote)
 	if f.Path == "" {
 		f.StartLine, f.Line = 0, 0
 		if proof > 0 && f.Text == "" {
@@ -217,8 +217,8 @@ func overlap(from, to int, f Finding) bool {
 // first is the first line of a finding, 0 for the whole file.
 func (f Finding) first() int { return cmp.Or(f.StartLine, f.Line) }
 
-// weight counts the letters and digits of a quote.
-func weight(quote string) int {
+// Weight counts the letters and digits of a quote.
+func Weight(quote string) int {
 	n := 0
 	for _, r := range quote {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -96,10 +96,13 @@ func uniqueKeys(d *json.Decoder) error {
 	if err != nil {
 		return err
 	}
-	switch token {
-	case json.Delim('{'):
-		seen := map[string]bool{}
-		for d.More() {
+	open, nested := token.(json.Delim)
+	if !nested {
+		return nil
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		if open == '{' {
 			key, err := d.Token()
 			if err != nil {
 				return err
@@ -111,19 +114,12 @@ func uniqueKeys(d *json.Decoder) error {
 				return fmt.Errorf("the key %q appears twice", name)
 			}
 			seen[name] = true
-			if err := uniqueKeys(d); err != nil {
-				return err
-			}
 		}
-		_, err = d.Token()
-	case json.Delim('['):
-		for d.More() {
-			if err := uniqueKeys(d); err != nil {
-				return err
-			}
+		if err := uniqueKeys(d); err != nil {
+			return err
 		}
-		_, err = d.Token()
 	}
+	_, err = d.Token()
 	return err
 }
 

@@ -6,6 +6,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -41,14 +42,7 @@ func (s Severity) Blocks() bool { return s != Nit }
 
 // Rank orders severities: 0 is the worst. An unknown severity ranks with the worst, so that a typo never
 // makes a finding milder.
-func (s Severity) Rank() int {
-	for i, known := range Severities() {
-		if s == known {
-			return i
-		}
-	}
-	return 0
-}
+func (s Severity) Rank() int { return max(0, slices.Index(Severities(), s)) }
 
 // Dimension is one of the aspects that a review walks, in order.
 type Dimension string

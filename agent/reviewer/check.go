@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
@@ -195,13 +194,7 @@ func (p *Prepared) judgeCheck(ctx context.Context, f verdict.Finding, text, nonc
 			f.Severity, f.Rule)
 	}
 	file, err := g.File(c.Path)
-	proof := 0
-	for _, r := range source.Bare(c.Path, string(file), c.Start, c.Line) {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			proof++
-		}
-	}
-	if err == nil && proof < leastProof {
+	if err == nil && verdict.Weight(source.Bare(c.Path, string(file), c.Start, c.Line)) < leastProof {
 		err = fmt.Errorf("what speaks against it at %s is no code", verdict.Place(c.Path, c.Line))
 	}
 	if err != nil {
