@@ -155,6 +155,16 @@ func (f Finding) Place() string {
 	return Place(f.Path, f.Line)
 }
 
+// Counts are the numbers of findings by severity in words, the worst first: "1 critical", "2 major".
+func Counts(findings map[Severity]int) (parts []string) {
+	for _, s := range Severities() {
+		if n := findings[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	return parts
+}
+
 // Sum summarizes a judgement in a few words: the number of findings of each severity, and what else stands
 // against an approval.
 func (j Judgement) Sum() string {
@@ -162,12 +172,7 @@ func (j Judgement) Sum() string {
 	for _, f := range j.Answer.Findings {
 		count[f.Severity]++
 	}
-	var parts []string
-	for _, s := range Severities() {
-		if n := count[s]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, s))
-		}
-	}
+	parts := Counts(count)
 	if n := len(j.Holds); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d for a person to decide", n))
 	}

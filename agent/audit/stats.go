@@ -213,15 +213,11 @@ func (s Stats) Write(to io.Writer) error {
 	line("needed a person", "%d; let pass by a person: %d; merged without one: %.0f %%", s.Escalated, s.Lifted, 100*s.WithoutPerson)
 	for _, d := range verdict.Dimensions() {
 		total := 0
-		var parts []string
-		for _, severity := range verdict.Severities() {
-			if n := s.Findings[d][severity]; n > 0 {
-				total += n
-				parts = append(parts, fmt.Sprintf("%d %s", n, severity))
-			}
+		for _, n := range s.Findings[d] {
+			total += n
 		}
 		if total > 0 {
-			line("["+string(d)+"]", "%d: %s", total, strings.Join(parts, ", "))
+			line("["+string(d)+"]", "%d: %s", total, strings.Join(verdict.Counts(s.Findings[d]), ", "))
 		}
 	}
 	if len(s.Fates) > 0 {

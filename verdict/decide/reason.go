@@ -118,19 +118,11 @@ func (s State) requested() string {
 
 // Found counts findings by severity, the worst first: "1 critical, 2 major"; "" for none.
 func Found(findings []verdict.Entry) string {
-	var parts []string
-	for _, severity := range verdict.Severities() {
-		n := 0
-		for _, f := range findings {
-			if f.Severity == severity {
-				n++
-			}
-		}
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, severity))
-		}
+	count := map[verdict.Severity]int{}
+	for _, f := range findings {
+		count[f.Severity]++
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(verdict.Counts(count), ", ")
 }
 
 // opposed says who requests changes, and since when.
