@@ -181,7 +181,7 @@ func (s State) unopposed() outcome {
 	if objector, overtaken := s.objector(); objector != "" {
 		return unmet(verdict.TurnPerson, s.objected(objector, overtaken)).because(opposed(against))
 	}
-	o, _ := s.uncertainObjection()
+	o := s.objections()[0] // without an objector, all of them are uncertain
 	return unmet(verdict.TurnPerson, s.escalate(fmt.Sprintf("it is approved, but %s requested changes of %.7s in a review that was edited "+
 		"since or is not trusted, so it is not clear whether they are still requested: if they are not, dismiss that review on GitHub",
 		o.By, o.SHA))).because(opposed(against))

@@ -242,11 +242,8 @@ func (s State) rounds(by func(login string) bool) int {
 // Since is when the agents last started over: when a person was called, or ordered them to continue. Earlier
 // failures no longer count. It is zero if that never happened.
 func (s State) Since() time.Time {
-	since := s.EscalatedAt
-	if c, ok := verdict.LastOrder(s.Orders, verdict.Resume, verdict.AskReview, verdict.AskFix); ok && c.At.After(since) {
-		since = c.At
-	}
-	return since
+	c, _ := verdict.LastOrder(s.Orders, verdict.Resume, verdict.AskReview, verdict.AskFix) // without one, it is zero
+	return latest(s.EscalatedAt, c.At)
 }
 
 // spend is act for an action that can fail again and again. It is bounded in rounds, attempts and costs;

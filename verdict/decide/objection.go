@@ -48,16 +48,6 @@ func (s State) objected(objector string, overtaken bool) Action {
 	return s.tell(Overtaken, "it is approved, and "+reason)
 }
 
-// uncertainObjection is the oldest of the objections that is uncertain, if any is.
-func (s State) uncertainObjection() (Opinion, bool) {
-	for _, o := range s.objections() {
-		if s.uncertain(o) {
-			return o, true
-		}
-	}
-	return Opinion{}, false
-}
-
 // uncertain reports whether nobody can tell if an objection was withdrawn: it is by a reviewer's login, and
 // was edited or cannot be believed.
 func (s State) uncertain(o Opinion) bool { return s.trusts(o.By) && (o.Edited || o.Doubt != "") }
