@@ -1,8 +1,8 @@
 package worker
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -150,24 +150,20 @@ func rounds(pr forge.PullRequest, s decide.State) string {
 	if more := len(lines) - maxRounds; more > 0 {
 		table += fmt.Sprintf("| | | %d earlier | | | |\n", more)
 	}
-	return table + strings.Join(slices.Clone(lines[max(0, len(lines)-maxRounds):]), "") +
+	return table + strings.Join(lines[max(0, len(lines)-maxRounds):], "") +
 		fmt.Sprintf("\n%s cost $%.2f.\n", verdict.Amount(len(lines), "round", "rounds"), total)
 }
 
 // did sums up what a fix says about the findings that it answers.
 func did(fix verdict.Repair) string {
 	var parts []string
-	if n := len(fix.Findings); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d repaired", n))
+	for _, answer := range []struct {
+		n    int
+		word string
+	}{{len(fix.Findings), "repaired"}, {len(fix.Disputed), "disputed"}, {len(fix.Person), "for a person"}} {
+		if answer.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", answer.n, answer.word))
+		}
 	}
-	if n := len(fix.Disputed); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d disputed", n))
-	}
-	if n := len(fix.Person); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d for a person", n))
-	}
-	if len(parts) == 0 {
-		return "-"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "-")
 }
