@@ -44,7 +44,7 @@ func (c *Client) BaseChecks(ctx context.Context, repo Repo, sha string) (BaseChe
 		}
 		all.add(direct)
 		for _, pull := range commit.AssociatedPullRequests.Nodes {
-			if pull == nil || pull.MergeCommit == nil || pull.MergeCommit.Oid != commit.Oid {
+			if pull == nil || pull.MergeCommit.sha() != commit.Oid {
 				continue
 			}
 			for _, head := range pull.Commits.Nodes {

@@ -48,7 +48,7 @@ type decidedNode struct {
 	LatestOpinionatedReviews connection[struct {
 		State  string
 		Author *actorNode
-		Commit *struct{ Oid string }
+		Commit *oidNode
 	}]
 }
 
@@ -61,7 +61,7 @@ func (n decidedNode) counts(rules Rules, login string) (counts, known bool) {
 		case r.State != "APPROVED":
 			return false, false
 		case verdict.SameLogin(r.Author.user().Login, login):
-			ours = r.Commit != nil && r.Commit.Oid == n.HeadRefOid
+			ours = r.Commit.sha() == n.HeadRefOid
 		default:
 			others++
 		}

@@ -81,13 +81,7 @@ func (n incidentNode) incident() Incident {
 	}
 	in := Incident{
 		Kind: kinds[n.Typename], By: n.Actor.user(), At: n.CreatedAt, Reason: n.DismissalMessage,
-		Before: cmp.Or(n.PreviousRefName, n.PreviousReviewState), After: n.CurrentRefName,
-	}
-	if n.BeforeCommit != nil {
-		in.Before = n.BeforeCommit.Oid
-	}
-	if n.AfterCommit != nil {
-		in.After = n.AfterCommit.Oid
+		Before: cmp.Or(n.BeforeCommit.sha(), n.PreviousRefName, n.PreviousReviewState), After: cmp.Or(n.AfterCommit.sha(), n.CurrentRefName),
 	}
 	if n.DeletedCommentAuthor != nil {
 		in.Before = n.DeletedCommentAuthor.user().Login

@@ -25,15 +25,11 @@ func submitted(reviews connection[reviewNode]) []SubmittedReview {
 		if r.State == "PENDING" || r.SubmittedAt == nil {
 			continue // only its author can see it, and has not submitted it yet
 		}
-		review := SubmittedReview{
+		all = append(all, SubmittedReview{
 			ID: int64(r.FullDatabaseID), Author: r.Author.user(), ByPerson: r.Author.person(), CanPush: r.AuthorCanPushToRepository,
 			State: r.State, Body: r.Body, SubmittedAt: *r.SubmittedAt, EditedAt: r.LastEditedAt, EditedBy: editor(r.LastEditedAt, r.Editor),
-			Node: r.ID, URL: r.URL,
-		}
-		if r.Commit != nil {
-			review.SHA = r.Commit.Oid
-		}
-		all = append(all, review)
+			Node: r.ID, URL: r.URL, SHA: r.Commit.sha(),
+		})
 	}
 	return all
 }

@@ -205,6 +205,14 @@ type snapshotData struct {
 
 type oidNode struct{ Oid string }
 
+// sha is empty if GitHub has no commit there.
+func (n *oidNode) sha() string {
+	if n == nil {
+		return ""
+	}
+	return n.Oid
+}
+
 type repoNode struct{ NameWithOwner string }
 
 func (r *repoNode) repo() Repo {
@@ -280,8 +288,8 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 		CreatedAt: n.CreatedAt,
 		UpdatedAt: n.UpdatedAt,
 	}
-	if n.BaseRef != nil && n.BaseRef.Target != nil {
-		pr.Base.SHA = n.BaseRef.Target.Oid
+	if n.BaseRef != nil {
+		pr.Base.SHA = n.BaseRef.Target.sha()
 	}
 	if n.MergeQueueEntry != nil {
 		pr.Enqueued = Enqueuing{n.MergeQueueEntry.Enqueuer.user(), n.MergeQueueEntry.EnqueuedAt}
@@ -303,17 +311,10 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 		pr.Orphaned = n.Ends.orphaned()
 	}
 	for _, f := range n.Forced.Nodes {
-		push := ForcePush{By: f.Actor.user(), At: f.CreatedAt}
-		if f.AfterCommit != nil {
-			push.SHA = f.AfterCommit.Oid
-		}
-		pr.HeadForced = append(pr.HeadForced, push)
+		pr.HeadForced = append(pr.HeadForced, ForcePush{By: f.Actor.user(), At: f.CreatedAt, SHA: f.AfterCommit.sha()})
 	}
 	if n.Merged {
-		pr.MergedBy, pr.MergedAt = n.MergedBy.user(), n.MergedAt
-		if n.MergeCommit != nil {
-			pr.MergeSHA = n.MergeCommit.Oid
-		}
+		pr.MergedBy, pr.MergedAt, pr.MergeSHA = n.MergedBy.user(), n.MergedAt, n.MergeCommit.sha()
 	}
 	for _, label := range n.Labels.Nodes {
 		pr.Labels = append(pr.Labels, label.Name)
