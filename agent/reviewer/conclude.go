@@ -38,8 +38,7 @@ func (p *Prepared) Conclude(ctx context.Context, x Examination) (Outcome, error)
 	if len(p.scan.found) == 0 {
 		out.Record.Edits = p.edits(ctx, j)
 	}
-	r, err := p.writer().render(ctx, out, true)
-	out.Review, out.More = r.review, r.more
+	err := p.writer().render(ctx, &out, true)
 	return out, err
 }
 

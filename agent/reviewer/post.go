@@ -29,19 +29,15 @@ func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, 
 	if p.CI != ci(now) && !out.Carried {
 		// The headline says how CI stands now.
 		p.CI = ci(now)
-		r, err := p.writer().render(ctx, *out, true)
-		if err != nil {
+		if err := p.writer().render(ctx, out, true); err != nil {
 			return err
 		}
-		out.Review, out.More = r.review, r.more
 	}
 	posted, err := r.Post.PostReview(ctx, pr.Ref, out.Review)
 	if errors.Is(err, forge.ErrBadAnchor) {
-		var again report
-		if again, err = p.writer().render(ctx, *out, false); err != nil {
+		if err = p.writer().render(ctx, out, false); err != nil {
 			return err
 		}
-		out.Review, out.More = again.review, again.more
 		posted, err = r.Post.PostReview(ctx, pr.Ref, out.Review)
 	}
 	if err != nil {

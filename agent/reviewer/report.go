@@ -27,13 +27,6 @@ const (
 	maxPlace  = 160
 )
 
-// report is a review ready to be posted.
-type report struct {
-	review forge.Review
-	// more is what did not fit into the body, as comments on the conversation.
-	more []string
-}
-
 // reviewWriter writes the review of one change.
 type reviewWriter struct {
 	Subject
@@ -47,20 +40,20 @@ func (p *Prepared) writer() reviewWriter {
 	return reviewWriter{Subject: p.Subject, criteria: p.criteria, understood: p.understood, tripped: p.tripped, tokens: p.tokens}
 }
 
-// render writes a review. With inline, findings that have a place in the diff become comments there. The
+// render writes an outcome's review. With inline, findings that have a place in the diff become comments there. The
 // others go into the body, since GitHub rejects a whole review if it does not know the line of one comment.
 // Findings that an earlier round posted are listed and not posted again.
-func (w reviewWriter) render(ctx context.Context, out Outcome, inline bool) (report, error) {
+func (w reviewWriter) render(ctx context.Context, out *Outcome, inline bool) error {
 	j, record := out.Judgement, out.Record
 	seal, err := record.Seal(w.Signer)
 	if err != nil {
-		return report{}, err
+		return err
 	}
 	findings := slices.Clone(j.Answer.Findings)
 	slices.SortStableFunc(findings, func(a, b verdict.Finding) int { return a.Severity.Rank() - b.Severity.Rank() })
 
 	shownAt, head := w.places(ctx), w.at(ctx, w.Diff.Head)
-	r := report{review: forge.Review{SHA: record.Head, Event: string(record.Verdict)}}
+	review := forge.Review{SHA: record.Head, Event: string(record.Verdict)}
 	blocks := []string{w.headline(j, record)}
 	blocks = append(blocks, listed("", doubts(j))...)
 	blocks = append(blocks, listed(heldHeading, held(j.Holds))...)
@@ -71,8 +64,8 @@ func (w reviewWriter) render(ctx context.Context, out Outcome, inline bool) (rep
 			continue
 		}
 		shown := shownAt(f)
-		if inline && shown.ok && len(r.review.Comments) < maxComments {
-			r.review.Comments = append(r.review.Comments, w.comment(f, shown, head))
+		if inline && shown.ok && len(review.Comments) < maxComments {
+			review.Comments = append(review.Comments, w.comment(f, shown, head))
 			continue
 		}
 		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(clip(shown.name, maxPlace)), w.describe(f, false)))
@@ -82,8 +75,9 @@ func (w reviewWriter) render(ctx context.Context, out Outcome, inline bool) (rep
 		blocks = append(blocks, contradict)
 	}
 	foot := w.footer(j, record, out.session) + "\n\n" + seal
-	r.review.Body, r.more = paginate(blocks, foot, record.Head)
-	return r, nil
+	review.Body, out.More = paginate(blocks, foot, record.Head)
+	out.Review = review
+	return nil
 }
 
 // paginate puts as many blocks as fit above the foot into the review's body, and the rest into further texts.
