@@ -110,7 +110,7 @@ func (a *Agent) GiveUp(ctx context.Context, pr forge.PullRequest) error {
 		}
 	}
 	unchecked := a.recheck(ctx, pr)
-	if !a.tidies(pr) {
+	if !a.Config().Merge.DeleteBranch || !a.mergedHere(pr) {
 		return unchecked
 	}
 	if err := a.recorded(pr, pr.Head.SHA, tidying, func() error { return a.Merger.Tidy(ctx, pr, pr.Head.SHA) }); err != nil {
@@ -122,13 +122,10 @@ func (a *Agent) GiveUp(ctx context.Context, pr forge.PullRequest) error {
 // tidying is the act of deleting the branch after a merge.
 const tidying = "tidy"
 
-// tidies reports whether this agent must delete the branch: once, if it merged the pull request or put it
-// into a merge queue.
-func (a *Agent) tidies(pr forge.PullRequest) bool {
-	if a.Role != decide.Author || !pr.Merged || pr.MergedAt == nil || !a.Config().Merge.DeleteBranch {
-		return false
-	}
-	return a.merged(pr, forge.Enqueuing{By: pr.MergedBy, At: *pr.MergedAt})
+// mergedHere reports whether this agent merged a merged pull request or put it into a merge queue, and has not
+// deleted its branch.
+func (a *Agent) mergedHere(pr forge.PullRequest) bool {
+	return a.Role == decide.Author && pr.Merged && pr.MergedAt != nil && a.merged(pr, forge.Enqueuing{By: pr.MergedBy, At: *pr.MergedAt})
 }
 
 // merged reports whether this machine merged the present head or put it into a merge queue, and has neither
@@ -145,9 +142,13 @@ func (a *Agent) merged(pr forge.PullRequest, seen forge.Enqueuing) bool {
 
 // did reports whether this machine did what GitHub shows.
 func (a *Agent) did(pr forge.PullRequest, kind decide.Kind, seen forge.Enqueuing) bool {
-	did := false
-	a.entries(pr, func(e journal.Entry) { did = did || e.Act == string(kind) && own(pr, e, seen) })
-	return did
+	return a.acted(pr, func(e journal.Entry) bool { return e.Act == string(kind) && own(pr, e, seen) })
+}
+
+// acted reports whether one of this machine's acts on the present head is as asked.
+func (a *Agent) acted(pr forge.PullRequest, is func(journal.Entry) bool) (found bool) {
+	a.entries(pr, func(e journal.Entry) { found = found || is(e) })
+	return found
 }
 
 // entries calls each for all acts of this machine on the present head.

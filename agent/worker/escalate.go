@@ -70,11 +70,9 @@ func (a *Agent) notify(ctx context.Context, message string) {
 // failedToCall reports whether this machine failed to set the label in an earlier call of a person to the
 // present head. In that case it was not interrupted, so people were notified.
 func (a *Agent) failedToCall(pr forge.PullRequest) bool {
-	failed := false
-	a.entries(pr, func(e journal.Entry) {
-		failed = failed || e.Act == string(decide.Escalate) && !e.Ended.IsZero() && e.Outcome.Counts
+	return a.acted(pr, func(e journal.Entry) bool {
+		return e.Act == string(decide.Escalate) && !e.Ended.IsZero() && e.Outcome.Counts
 	})
-	return failed
 }
 
 // heldLine is the list entry for a hold, openLine the one for a finding.

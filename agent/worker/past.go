@@ -42,7 +42,7 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) decide.History {
 			h.Wasted.Time += e.Outcome.Account.Duration
 		}
 	})
-	a.entries(pr, func(e journal.Entry) { h.NitsTried = h.NitsTried || e.Act == string(decide.Apply) && !e.Ended.IsZero() })
+	h.NitsTried = a.acted(pr, func(e journal.Entry) bool { return e.Act == string(decide.Apply) && !e.Ended.IsZero() })
 	h.Today = a.today()
 	return h
 }

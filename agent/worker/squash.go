@@ -15,7 +15,6 @@ import (
 	"touchstone/agent/journal"
 	"touchstone/agent/pull"
 	"touchstone/verdict"
-	"touchstone/verdict/decide"
 	"touchstone/worktree"
 	"touchstone/worktree/pause"
 )
@@ -179,13 +178,8 @@ func (a *Agent) revert(ctx context.Context, pr forge.PullRequest, head, merge, w
 // recheck compares what this machine merged, or put into a merge queue, with what was approved, unless that
 // was done right after the merge.
 func (a *Agent) recheck(ctx context.Context, pr forge.PullRequest) error {
-	if a.Role != decide.Author || !pr.Merged || pr.MergedAt == nil || pr.MergeSHA == "" ||
-		!a.merged(pr, forge.Enqueuing{By: pr.MergedBy, At: *pr.MergedAt}) {
-		return nil
-	}
-	done := false
-	a.entries(pr, func(e journal.Entry) { done = done || e.Act == checking && e.Outcome.OK })
-	if done {
+	done := func(e journal.Entry) bool { return e.Act == checking && e.Outcome.OK }
+	if pr.MergeSHA == "" || !a.mergedHere(pr) || a.acted(pr, done) {
 		return nil
 	}
 	if err := a.checked(ctx, pr, pr.Head.SHA, pr.MergeSHA); err != nil {
