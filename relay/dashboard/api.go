@@ -1,12 +1,14 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +26,9 @@ const (
 	maxLimit     = 500
 	maxOffset    = 1_000_000
 )
+
+// defaultSince is how far back statistics go if a request does not say it.
+const defaultSince = "30d"
 
 // pullQuery reads the parameters of a list of pull requests. The error is a sentence.
 func pullQuery(values url.Values, viewer Viewer) (q projection.PullQuery, err error) {
@@ -217,13 +222,8 @@ func (d *Dashboard) eventQuery(values url.Values, viewer Viewer) (q projection.E
 }
 
 // some returns the values that are not empty: a form sends its empty fields too.
-func some(values []string) (list []string) {
-	for _, v := range values {
-		if v != "" {
-			list = append(list, v)
-		}
-	}
-	return list
+func some(values []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
 }
 
 func (d *Dashboard) apiEvents(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
@@ -298,10 +298,7 @@ func (d *Dashboard) statistics(w http.ResponseWriter, r *http.Request, asOf stri
 
 // since reads how far back statistics go. The error is a sentence.
 func (d *Dashboard) since(values url.Values) (time.Time, error) {
-	text := values.Get("since")
-	if text == "" {
-		text = "30d"
-	}
+	text := cmp.Or(values.Get("since"), defaultSince)
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= 3650 {
 			return d.now().UTC().AddDate(0, 0, -n), nil

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -369,10 +370,7 @@ func (p period) Choices() []choice {
 
 // period returns the period that a request asks for, which begins at since. Statistics exist from known on.
 func (d *Dashboard) period(values url.Values, viewer Viewer, since, known time.Time) period {
-	p := period{Days: values.Get("since"), Repo: values.Get("repo"), Repos: d.config.Projection.Repos(viewer.Scope)}
-	if p.Days == "" {
-		p.Days = "30d"
-	}
+	p := period{Days: cmp.Or(values.Get("since"), defaultSince), Repo: values.Get("repo"), Repos: d.config.Projection.Repos(viewer.Scope)}
 	if known.After(since) {
 		p.Unknown = known
 	}
