@@ -11,7 +11,5 @@ func (j *Journal) SetActivity(b event.Beacon) error { return j.setPassing(activi
 // ActivityOf returns what the agent that has the journal in dir open is doing; the zero value if there is no
 // such agent.
 func ActivityOf(dir string) (event.Beacon, error) {
-	var b event.Beacon
-	err := readPassing(dir, activityFile, &b)
-	return b, err
+	return readPassing[event.Beacon](dir, activityFile)
 }

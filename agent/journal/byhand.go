@@ -49,11 +49,8 @@ func Charge(dir string, at time.Time, usd float64) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := file.Write(append(line, '\n')); err != nil {
-		_ = file.Close()
-		return err
-	}
-	return file.Close()
+	_, err = file.Write(append(line, '\n'))
+	return errors.Join(err, file.Close())
 }
 
 // Charged is the cost of manual actions since a moment of today, in US dollars. A line that cannot be read,

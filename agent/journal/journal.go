@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -173,10 +172,8 @@ func (j *Journal) End(id ID, outcome Outcome) error {
 	if entry == nil || !entry.Ended.IsZero() {
 		return fmt.Errorf("end act %d: it is not under way", id)
 	}
-	ended := *entry
-	ended.Ended, ended.Outcome = j.now(), outcome
-	*entry = ended
-	return j.append(ended.end())
+	entry.Ended, entry.Outcome = j.now(), outcome
+	return j.append(entry.end())
 }
 
 // Update records the account of a running act so far, so that the cost is not lost when the process ends.
@@ -255,11 +252,11 @@ func (e Entry) String() string {
 		came = "interrupted"
 	case e.Ended.IsZero():
 	case e.Act == Wait:
-		came = strings.Join(strings.Fields(e.Outcome.Detail), " ")
+		came = verdict.OneLine(e.Outcome.Detail)
 	case e.Outcome.OK:
 		came = "done in " + e.Ended.Sub(e.Begun).Round(100*time.Millisecond).String()
 	default:
-		came = "failed: " + strings.Join(strings.Fields(e.Outcome.Detail), " ")
+		came = "failed: " + verdict.OneLine(e.Outcome.Detail)
 	}
 	if s := e.Outcome.Account; s.Turns > 0 {
 		came += fmt.Sprintf(" (%s, %d tokens in, %d out, $%.2f)", s.Model, s.Usage.Prompt(), s.Usage.Output, s.CostUSD)

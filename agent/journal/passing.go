@@ -28,20 +28,20 @@ func (j *Journal) setPassing(name string, what any) error {
 	return nil
 }
 
-// readPassing reads one of the passing files into a variable. Without a running agent, it leaves the variable
-// alone.
-func readPassing(dir, name string, into any) error {
+// readPassing reads one of the passing files. Without a running agent, it returns the zero value.
+func readPassing[T any](dir, name string) (read T, err error) {
 	content, err := os.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !inUse(dir) {
-		return nil
+		return read, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
+		return read, fmt.Errorf("read %s: %w", name, err)
 	}
 	if !json.Valid(content) {
-		return nil // a crash damaged the file, which will be overwritten
+		return read, nil // a crash damaged the file, which will be overwritten
 	}
-	return json.Unmarshal(content, into)
+	err = json.Unmarshal(content, &read)
+	return read, err
 }
 
 // forgetPassing removes the passing files of an earlier process.

@@ -36,7 +36,5 @@ func (j *Journal) SetResting(models []Rest) error {
 // Resting returns the models that the agent that has the journal in dir open leaves alone; none if there is
 // no such agent.
 func Resting(dir string) ([]Rest, error) {
-	var models []Rest
-	err := readPassing(dir, restingFile, &models)
-	return models, err
+	return readPassing[[]Rest](dir, restingFile)
 }

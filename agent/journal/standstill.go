@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"touchstone/verdict"
 )
 
 // standstillFile holds a Standstill.
@@ -25,7 +27,7 @@ func (s Standstill) IsZero() bool { return len(s.Refs) == 0 }
 // String describes the standstill on one line, for people.
 func (s Standstill) String() string {
 	return fmt.Sprintf("waiting since %s; continues by itself once this is over: %s (%s)",
-		s.Since.Local().Format(time.DateTime), strings.Join(strings.Fields(s.Why), " "), strings.Join(s.Refs, ", "))
+		s.Since.Local().Format(time.DateTime), verdict.OneLine(s.Why), strings.Join(s.Refs, ", "))
 }
 
 // SetStandstill reports what stops the agent, for readers of the journal; the zero value means that nothing
@@ -35,7 +37,5 @@ func (j *Journal) SetStandstill(s Standstill) error { return j.setPassing(stands
 // StandstillOf returns what stops the agent that has the journal in dir open; the zero value if there is no
 // such agent.
 func StandstillOf(dir string) (Standstill, error) {
-	var s Standstill
-	err := readPassing(dir, standstillFile, &s)
-	return s, err
+	return readPassing[Standstill](dir, standstillFile)
 }
