@@ -37,13 +37,12 @@ const (
 func shapes(file string, lines lineChanges) []Alike {
 	written := map[string]bool{}
 	for _, text := range lines.added {
-		written[strings.Join(strings.Fields(text), " ")] = true
+		written[verdict.OneLine(text)] = true
 	}
 	var all []Alike
 	for _, at := range slices.Sorted(maps.Keys(lines.removed)) {
 		text := lines.removed[at]
-		if len(text) > maxLine || comment.MatchString(text) || imported(text) || importPath.MatchString(text) ||
-			written[strings.Join(strings.Fields(text), " ")] {
+		if len(text) > maxLine || comment.MatchString(text) || imported(text) || importPath.MatchString(text) || written[verdict.OneLine(text)] {
 			continue
 		}
 		if _, defines := outline.Begins(file, text); defines {

@@ -150,14 +150,8 @@ func (l literals) line(f diff.File, at int, text string, removed bool) {
 	if !strings.ContainsAny(text, "\"'`") || imported(text) || strings.HasSuffix(f.Path, ".go") && importPath.MatchString(text) {
 		return
 	}
-	for at := 0; at < len(text); at++ {
-		end := closing(text, at)
-		if end == 0 {
-			continue
-		}
-		name := text[at+1 : end]
-		at = end
-		switch {
+	for at, end := range stringsIn(text) {
+		switch name := text[at+1 : end]; {
 		case len(name) < 3 || len(name) > 80:
 		case variable.MatchString(name):
 			note("variable", name)

@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"iter"
 	"maps"
 	"path"
 	"regexp"
@@ -123,15 +124,25 @@ func bare(line string) string {
 // unquoted empties the strings of a line. A quote without a closing one begins no string.
 func unquoted(line string) string {
 	var b strings.Builder
-	for at := 0; at < len(line); at++ {
-		if end := closing(line, at); end > 0 {
-			b.WriteString(`""`)
-			at = end
-		} else {
-			b.WriteByte(line[at])
+	from := 0
+	for at, end := range stringsIn(line) {
+		b.WriteString(line[from:at] + `""`)
+		from = end + 1
+	}
+	return b.String() + line[from:]
+}
+
+// stringsIn yields the strings in a line, by the positions of their quotes.
+func stringsIn(line string) iter.Seq2[int, int] {
+	return func(yield func(at, end int) bool) {
+		for at := 0; at < len(line); at++ {
+			end := closing(line, at)
+			if end > 0 && !yield(at, end) {
+				return
+			}
+			at = max(at, end)
 		}
 	}
-	return b.String()
 }
 
 // closing returns the end of the string that begins at a position of a line; 0 if no string begins there.
@@ -270,7 +281,7 @@ func imports(file, text string, lines lineChanges) []Import {
 			golang && standard.MatchString(row) || plainImport.MatchString(row) {
 			continue
 		}
-		row = strings.Join(strings.Fields(row), " ")
+		row = verdict.OneLine(row)
 		if at := strings.IndexAny(row, "({"); i > start && at > 0 {
 			names = slices.DeleteFunc(names, func(name string) bool { return !used[name] })
 			end := max(strings.LastIndexAny(row, ")}"), at+1)

@@ -150,15 +150,9 @@ func roles(f diff.File, lines []string, at int) (all []role) {
 			}
 		}
 	}
-	for i := 0; i < len(line); i++ {
-		end := closing(line, i)
-		if end == 0 {
-			continue
-		}
-		word, before := line[i+1:end], line[:i]
-		i = end
-		if oneWord.MatchString(word) {
-			if a, ok := takes(before); ok && (a.kind != "variable" || upperWord.MatchString(word)) {
+	for i, end := range stringsIn(line) {
+		if word := line[i+1 : end]; oneWord.MatchString(word) {
+			if a, ok := takes(line[:i]); ok && (a.kind != "variable" || upperWord.MatchString(word)) {
 				all = append(all, role{a.kind, "", word})
 			}
 		}
@@ -205,12 +199,9 @@ func flagsIn(text string) (all []string) {
 	if !optioning.MatchString(text) {
 		return nil
 	}
-	for i := 0; i < len(text); i++ {
-		if end := closing(text, i); end > 0 {
-			for _, m := range written.FindAllStringSubmatch(text[i+1:end], 3) {
-				all = append(all, m[1])
-			}
-			i = end
+	for i, end := range stringsIn(text) {
+		for _, m := range written.FindAllStringSubmatch(text[i+1:end], 3) {
+			all = append(all, m[1])
 		}
 	}
 	return all
