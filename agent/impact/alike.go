@@ -120,8 +120,7 @@ func (f *finder) alike() ([]Alike, error) {
 			wanted[entry] = append(wanted[entry], i)
 		}
 	}
-	err := f.read(wanted, func(entry int, lines []string) {
-		file := f.index.entries[entry].Path
+	err := f.read(wanted, func(entry int, file, _ string, lines []string) {
 		around := outline.SurroundingsOf(file, lines)
 		for at, line := range lines {
 			if len(line) > maxLine || len(line) < 12 {

@@ -115,9 +115,8 @@ func (f *finder) definitions(mentions []mention, known map[[2]string]bool, sever
 		}
 	}
 	found := make([][]Code, len(wanted))
-	err = f.read(reading, func(entry int, lines []string) {
-		file := f.index.entries[entry].Path
-		blocks := outline.Of(file, []byte(strings.Join(lines, "\n")))
+	err = f.read(reading, func(entry int, file, text string, lines []string) {
+		blocks := outline.Of(file, []byte(text))
 		for _, i := range reading[entry] {
 			w := &wanted[i]
 			for _, c := range f.definition(w, file, lines, blocks) {

@@ -469,15 +469,10 @@ func (c *changed) use(file string, head []byte, test bool, lines lineChanges) {
 		return
 	}
 	text := string(head)
-	types := map[string]string{}
+	values := valuesOf(file, text)
 	for _, m := range mentions(file, test, lines) {
-		if typeLike(m.of) {
-			m.in = m.of
-		} else if is, known := types[m.of]; known {
-			m.in = is
-		} else {
-			m.in = typeOf(m.of, file, text)
-			types[m.of] = m.in
+		if m.in = m.of; !typeLike(m.of) {
+			m.in = values.typeOf(m.of)
 		}
 		if m.of != "" && m.in == "" && everyday[m.name] && !itself(m.of) && !strings.HasSuffix(file, ".go") {
 			continue

@@ -132,9 +132,8 @@ func (f *finder) around(names []Name, called []Code) (all []Code, err error) {
 			}
 		}
 	}
-	err = f.read(wanted, func(entry int, lines []string) {
-		file := f.index.entries[entry].Path
-		blocks := outline.Of(file, []byte(strings.Join(lines, "\n")))
+	err = f.read(wanted, func(entry int, file, text string, lines []string) {
+		blocks := outline.Of(file, []byte(text))
 		for _, u := range uses[entry] {
 			b, ok := outline.Innermost(blocks, u.line, func(b outline.Block) bool { return b.Callable() || b.Kind == "test" })
 			if !ok || b.Lines() < 2 {
@@ -181,8 +180,7 @@ func (f *finder) besides(rank int, take func(Code)) error {
 		}
 	}
 	var all []Code
-	err := f.read(wanted, func(entry int, lines []string) {
-		file := f.index.entries[entry].Path
+	err := f.read(wanted, func(_ int, file, _ string, lines []string) {
 		blocks := f.change.outlines[file]
 		shared := map[string]map[string]bool{} // the state that changed methods use, by type
 		uses := func(b outline.Block, take func(string)) {

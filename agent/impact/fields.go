@@ -198,7 +198,7 @@ func (c *changed) touch(s worktree.Sides, test bool, before, after []outline.Blo
 	if test || !outline.Knows(s.Path) || c.looked > maxLooked {
 		return
 	}
-	r := toucher{change: c, file: s.Path, head: string(s.After), after: after, types: map[string]string{}}
+	r := toucher{change: c, file: s.Path, after: after, values: valuesOf(s.Path, string(s.After))}
 	for i, side := range []map[int]string{lines.added, lines.removed} {
 		r.blocks = after
 		if i == 1 {
@@ -215,9 +215,9 @@ func (c *changed) touch(s worktree.Sides, test bool, before, after []outline.Blo
 // toucher finds the fields in the lines of one file.
 type toucher struct {
 	change        *changed
-	file, head    string
-	after, blocks []outline.Block   // blocks of the head, and of the side to which a line belongs
-	types         map[string]string // types of values, as far as the file shows them
+	file          string
+	after, blocks []outline.Block // blocks of the head, and of the side to which a line belongs
+	values        values          // those of the head
 }
 
 func (r *toucher) line(at int, line string) {
@@ -229,15 +229,11 @@ func (r *toucher) line(at int, line string) {
 			typeLike(of) && strings.ToUpper(name) == name {
 			continue
 		}
-		in, known := r.types[of]
-		switch {
-		case itself(of):
+		in := of
+		if itself(of) {
 			in = b.Name
-		case typeLike(of):
-			in = of
-		case !known:
-			in = typeOf(of, r.file, r.head)
-			r.types[of] = in
+		} else if !typeLike(of) {
+			in = r.values.typeOf(of)
 		}
 		r.field(name, in, rest)
 	}

@@ -77,9 +77,9 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 	if err := f.program.Check(ctx, typed); err != nil {
 		return nil, err
 	}
-	err := f.read(byEntry, func(entry int, lines []string) {
+	err := f.read(byEntry, func(entry int, file, text string, lines []string) {
 		for _, i := range byEntry[entry] {
-			f.search(&names[i], f.index.entries[entry].Path, lines)
+			f.search(&names[i], file, text, lines)
 		}
 	})
 	for i := range names {
@@ -238,26 +238,26 @@ func family(name string) string {
 	}
 }
 
-// read reads files of the index, split into lines.
-func (f *finder) read(wanted map[int][]int, take func(entry int, lines []string)) error {
+// read reads files of the index, and passes on each with its path, its text, and that split into lines.
+func (f *finder) read(wanted map[int][]int, take func(entry int, file, text string, lines []string)) error {
 	entries := slices.Sorted(maps.Keys(wanted))
 	blobs := make([]string, len(entries))
 	for i, e := range entries {
 		blobs[i] = f.index.entries[e].Blob
 	}
 	return f.contents.Blobs(blobs, maxFile, func(i int, content []byte) {
-		if content != nil {
-			take(entries[i], strings.Split(string(content), "\n"))
+		if text := string(content); content != nil {
+			take(entries[i], f.index.entries[entries[i]].Path, text, strings.Split(text, "\n"))
 		}
 	})
 }
 
 // search searches for a name in a file, and stores the places that use it.
-func (f *finder) search(n *Name, file string, lines []string) {
+func (f *finder) search(n *Name, file, text string, lines []string) {
 	if file == n.Path {
 		n.defining(lines)
 	}
-	r := reading{finder: f, name: n, file: file, lines: lines, owners: n.qualifiers(file, lines), types: map[string]string{},
+	r := reading{finder: f, name: n, file: file, lines: lines, owners: n.qualifiers(file, lines), values: valuesOf(file, text),
 		around: outline.SurroundingsOf(file, lines)}
 	r.refs, r.checked = f.program.Refs(file)
 	own := f.kind(file)
@@ -320,9 +320,8 @@ type reading struct {
 	// refs are the meanings of the file's names, if the file was type-checked.
 	refs    []golang.Ref
 	checked bool
-	// types are the types of qualifiers, as far as they were looked up in text, which is all lines joined.
-	types map[string]string
-	text  string
+	// values tells the types of qualifiers.
+	values values
 	// around are the surroundings of the lines.
 	around *outline.Surroundings
 }
@@ -360,7 +359,7 @@ func (r *reading) use(i int, kind string) (p Place, ok bool) {
 		return p, false
 	}
 	if !m.same && n.member() && owner != "" && !itself(owner) && used[p.What] {
-		is := r.typeOf(owner)
+		is := r.values.typeOf(owner)
 		if is != "" && is != n.In && n.How == Touched {
 			return p, false
 		}
@@ -389,19 +388,6 @@ func (r *reading) another(p Place, m meaning, at int, owner string) bool {
 		return true
 	}
 	return owner != "" && r.owners != nil && outline.Knows(r.file) && !slices.Contains(r.owners, owner)
-}
-
-// typeOf returns the type of a variable according to the file's text; empty if it is unknown.
-func (r *reading) typeOf(variable string) string {
-	is, known := r.types[variable]
-	if !known {
-		if r.text == "" {
-			r.text = strings.Join(r.lines, "\n")
-		}
-		is = typeOf(variable, r.file, r.text)
-		r.types[variable] = is
-	}
-	return is
 }
 
 // vague reports whether a common name in a line is accessed on a value of unknown type, such as the result of

@@ -186,6 +186,23 @@ var everyday = set(`is_none is_some is_ok is_err is_empty as_bytes as_ref as_mut
 		hasOwnProperty
 	each select reject inject collect first last to_s to_sym to_a to_h to_i nil? empty? any? contains isEmpty stream close flush write read`)
 
+// values tells the types of the values in a file, each of which it looks up once.
+type values struct {
+	file, text string
+	types      map[string]string
+}
+
+func valuesOf(file, text string) values { return values{file, text, map[string]string{}} }
+
+func (v values) typeOf(value string) string {
+	is, known := v.types[value]
+	if !known {
+		is = typeOf(value, v.file, v.text)
+		v.types[value] = is
+	}
+	return is
+}
+
 // typeOf returns the type of a value as far as the text of its file shows it: at its declaration, or at a
 // constructor. It is empty if there are several, and for a value in another encoding than UTF-8, which no expression
 // can match.

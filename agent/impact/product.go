@@ -100,8 +100,7 @@ func (f *finder) notes() ([]Note, error) {
 		}
 	}
 	var all []Note
-	err := f.read(wanted, func(entry int, lines []string) {
-		file := f.index.entries[entry].Path
+	err := f.read(wanted, func(_ int, file, _ string, lines []string) {
 		_, changed := f.change.added[file]
 		for _, n := range annotations(file, lines) {
 			if changed || touched[n.Target] {
