@@ -30,7 +30,7 @@ type sought struct {
 	in      string // the type to which the definition must belong, if known
 	at      int    // its line, if known
 	entries []int  // the files that may have it, the likeliest first
-	scores  []int
+	scores  map[int]int
 	all     []int // all files that may have it, if it is unknown which one is meant
 }
 
@@ -51,7 +51,7 @@ func (f *finder) called() (all []Code, several []Several, err error) {
 			}
 		}
 		slices.SortStableFunc(all, func(a, b Code) int {
-			return cmp.Or(a.rank-b.rank, a.weight()-b.weight(), strings.Compare(a.Path, b.Path), a.start()-b.start())
+			return cmp.Or(a.rank-b.rank, a.weight()-b.weight(), strings.Compare(a.Path, b.Path), a.block.Start-b.block.Start)
 		})
 		wanted = f.deeper(all)
 	}
@@ -61,7 +61,7 @@ func (f *finder) called() (all []Code, several []Several, err error) {
 // weight orders what is defined: functions, types, values.
 func (c Code) weight() int {
 	switch {
-	case c.callable:
+	case c.block.Callable():
 		return 0
 	case c.block.Kind == "type":
 		return 1
@@ -72,7 +72,7 @@ func (c Code) weight() int {
 // deeper returns what the most important definitions call.
 func (f *finder) deeper(all []Code) (wanted []mention) {
 	for _, c := range all[:min(len(all), deeperThan)] {
-		if c.rank > besideLine || !c.callable {
+		if c.rank > besideLine || !c.block.Callable() {
 			continue
 		}
 		lines := map[int]string{}
@@ -120,7 +120,7 @@ func (f *finder) definitions(mentions []mention, known map[[2]string]bool, sever
 		for _, i := range reading[entry] {
 			w := &wanted[i]
 			for _, c := range f.definition(w, file, lines, blocks) {
-				c.score = w.scores[slices.Index(w.entries, entry)]
+				c.score = w.scores[entry]
 				found[i] = append(found[i], c)
 			}
 		}
@@ -159,18 +159,16 @@ func (f *finder) report(w sought, several *[]Several) {
 // narrow finds the files that may define what is sought. defining are those that define the name,
 // owning those that have it and define the type to which it belongs.
 func (f *finder) narrow(w *sought, defining, owning []int) {
-	only := func(entry int) { w.entries, w.scores = []int{entry}, []int{0} }
 	if of, known, checked := f.meant(w.mention); known {
 		if entry, ok := f.index.at(of.Path); ok {
-			only(entry)
-			w.at = of.Line
+			w.entries, w.at = []int{entry}, of.Line
 		}
 		return
 	} else if checked && w.of != "" {
 		return // of another module
 	}
 	if entry, ok := f.within(w.mention); ok {
-		only(entry)
+		w.entries = []int{entry}
 		return
 	}
 	w.in = w.mention.in
@@ -182,8 +180,8 @@ func (f *finder) narrow(w *sought, defining, owning []int) {
 	if w.near(f, of); len(of) == len(defining) {
 		w.all = f.possible(w.mention, defining)
 	}
-	if w.of != "" && !itself(w.of) && len(w.all) > 0 && !distinct(w.name) && len(w.all) > 1 {
-		w.entries, w.scores = nil, nil // a value of unknown type
+	if w.of != "" && !itself[w.of] && !distinct(w.name) && len(w.all) > 1 {
+		w.entries = nil // a value of unknown type
 	}
 }
 
@@ -200,20 +198,17 @@ func (f *finder) possible(m mention, holding []int) (all []int) {
 
 // near records the files of the same language that a line most likely means, the nearest first.
 func (w *sought) near(f *finder, holding []int) {
-	w.entries = f.possible(w.mention, holding)
-	score := func(entry int) int {
-		p := f.index.entries[entry].Path
-		near := 2 * nearness(w.file, p)
-		if owner := cmp.Or(w.in, w.of); owner != "" && plain(strings.TrimSuffix(path.Base(p), path.Ext(p))) == plain(owner) {
-			near++
-		}
-		return near
-	}
-	slices.SortStableFunc(w.entries, func(a, b int) int { return score(b) - score(a) })
-	w.entries = w.entries[:min(len(w.entries), tries)]
+	w.entries, w.scores = f.possible(w.mention, holding), map[int]int{}
+	owner := plain(cmp.Or(w.in, w.of))
 	for _, entry := range w.entries {
-		w.scores = append(w.scores, score(entry))
+		p := f.index.entries[entry].Path
+		w.scores[entry] = 2 * nearness(w.file, p)
+		if owner != "" && plain(strings.TrimSuffix(path.Base(p), path.Ext(p))) == owner {
+			w.scores[entry]++
+		}
 	}
+	slices.SortStableFunc(w.entries, func(a, b int) int { return w.scores[b] - w.scores[a] })
+	w.entries = w.entries[:min(len(w.entries), tries)]
 }
 
 // meant returns the definition of a name used in a line of Go, according to its types; checked says that the
@@ -248,7 +243,7 @@ func (f *finder) definition(w *sought, file string, lines []string, blocks []out
 
 // within returns the changed file itself, if it defines what its lines mention.
 func (f *finder) within(m mention) (entry int, ok bool) {
-	if m.of != "" && m.in == "" && !itself(m.of) && !distinct(m.name) {
+	if m.of != "" && m.in == "" && !itself[m.of] && !distinct(m.name) {
 		return 0, false
 	}
 	for _, b := range f.change.outlines[m.file] {
@@ -262,7 +257,7 @@ func (f *finder) within(m mention) (entry int, ok bool) {
 // ofPackage selects the files that belong to the qualifier of a name, if there are any: a package by its
 // directory, a module or a class by its file.
 func (f *finder) ofPackage(m mention, holding []int) []int {
-	if m.of == "" || itself(m.of) {
+	if m.of == "" || itself[m.of] {
 		return holding
 	}
 	var all []int

@@ -474,7 +474,7 @@ func (c *changed) use(file string, head []byte, test bool, lines lineChanges) {
 		if m.in = m.of; !typeLike(m.of) {
 			m.in = values.typeOf(m.of)
 		}
-		if m.of != "" && m.in == "" && everyday[m.name] && !itself(m.of) && !strings.HasSuffix(file, ".go") {
+		if m.of != "" && m.in == "" && everyday[m.name] && !itself[m.of] && !strings.HasSuffix(file, ".go") {
 			continue
 		}
 		c.mentions = append(c.mentions, m)

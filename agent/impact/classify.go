@@ -107,7 +107,7 @@ func classify(n Name, file, kind, line string, at int) (what string, rank int) {
 		test = 3
 	}
 	if n.Kind == "field" {
-		if writes(after) || strings.HasPrefix(after, ":") && !strings.HasPrefix(after, "::") {
+		if assigns.MatchString(after) || strings.HasPrefix(after, ":") && !strings.HasPrefix(after, "::") {
 			return "writes", 10 - test
 		}
 		return "reads", 8 - test

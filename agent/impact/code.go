@@ -20,7 +20,6 @@ type Code struct {
 	Cut bool `json:"cut,omitempty"`
 
 	rank, score int
-	callable    bool
 	block       outline.Block
 }
 
@@ -42,15 +41,13 @@ const (
 	maxHead    = 8
 )
 
-func (c Code) start() int { return c.block.Start }
-
 // same reports whether two parts show the same block.
 func (c Code) same(o Code) bool { return c.Path == o.Path && c.block.Start == o.block.Start }
 
 // shown returns the part of a block to show; if at is a line, the part around that. It has no lines if the
 // patches show the block.
 func (f *finder) shown(file string, lines []string, blocks []outline.Block, b outline.Block, at int) Code {
-	c := Code{Path: file, Title: strings.TrimSpace(b.Title()), callable: b.Callable(), block: b}
+	c := Code{Path: file, Title: strings.TrimSpace(b.Title()), block: b}
 	end := min(b.End, len(lines))
 	_, first := f.change.added[file][b.Start]
 	_, last := f.change.added[file][end]

@@ -230,7 +230,7 @@ func (r *toucher) line(at int, line string) {
 			continue
 		}
 		in := of
-		if itself(of) {
+		if itself[of] {
 			in = b.Name
 		} else if !typeLike(of) {
 			in = r.values.typeOf(of)
@@ -267,7 +267,7 @@ func (r *toucher) field(name, in, rest string) {
 		return
 	}
 	worth := 1
-	if writes(rest) {
+	if assigns.MatchString(rest) {
 		worth = 4
 	}
 	for i := range c.fields {
@@ -292,17 +292,8 @@ func (r *toucher) field(name, in, rest string) {
 var assigns = lazyregexp.New(`^\s*(?:\[[^\]]*\]\s*)?(?:[-+*/%|&^]|\?\?|\|\||&&|<<|>>|\*\*|//)?=(?:[^=>~]|$)|^(?:\+\+|--)|^\.(?:push` +
 	`|append|add|insert|extend|update|set|delete|remove|pop|clear)\(`)
 
-// writes reports whether the text after a name assigns to it.
-func writes(rest string) bool { return assigns.MatchString(rest) }
-
-// itself reports whether a value is the object to which a method belongs.
-func itself(of string) bool {
-	switch of {
-	case "self", "this", "cls", "Self", "super":
-		return true
-	}
-	return false
-}
+// itself are the names of the object to which a method belongs.
+var itself = set("self this cls Self super")
 
 // meaning is what the types say about a name in a line.
 type meaning struct {
@@ -387,7 +378,7 @@ func (f *finder) kin(n *Name, file string, lines []string, at int, s *outline.Su
 // mine reports whether a name in a line can be a field that changed lines touch, as far as its qualifier
 // shows.
 func (n *Name) mine(file string, lines []string, at int, owner string, s *outline.Surroundings) bool {
-	if itself(owner) && n.In != "" {
+	if itself[owner] && n.In != "" {
 		in, _, inside := strings.Cut(s.Around(at), ".")
 		return in == n.In || !inside && !typeLike(in)
 	}

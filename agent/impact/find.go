@@ -358,7 +358,7 @@ func (r *reading) use(i int, kind string) (p Place, ok bool) {
 	if r.another(p, m, at, owner) {
 		return p, false
 	}
-	if !m.same && n.member() && owner != "" && !itself(owner) && used[p.What] {
+	if !m.same && n.member() && owner != "" && !itself[owner] && used[p.What] {
 		is := r.values.typeOf(owner)
 		if is != "" && is != n.In && n.How == Touched {
 			return p, false
