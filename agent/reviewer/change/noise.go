@@ -34,16 +34,13 @@ func scope(text string) guidelines.Scope {
 	return s
 }
 
-// about reports whether a scope applies to any of these files.
-func about(s guidelines.Scope, files ...diff.File) bool {
-	if s.String() == "" {
-		return false
-	}
-	applies, _ := s.Applies(asChange(files))
+// about reports whether a scope applies to a file.
+func about(s guidelines.Scope, f diff.File) bool {
+	applies, _ := s.Applies(asChange(f))
 	return applies
 }
 
-func asChange(files []diff.File) guidelines.Change {
+func asChange(files ...diff.File) guidelines.Change {
 	var c guidelines.Change
 	for _, f := range files {
 		c.Files = append(c.Files, guidelines.File{Path: f.Path, OldPath: f.OldPath, Patch: f.Patch, Truncated: f.Truncated})
@@ -122,10 +119,9 @@ func plain(f diff.File) bool {
 func longLines(patch []byte) bool {
 	var long, other int
 	for line := range changedLines(patch) {
-		switch {
-		case len(line) >= minifiedLine:
+		if len(line) >= minifiedLine {
 			long += len(line)
-		default:
+		} else {
 			other += len(line)
 		}
 	}

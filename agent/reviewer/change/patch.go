@@ -174,12 +174,8 @@ func submodule(patch []byte) (from, to string) {
 
 // leaves reports whether the new target of a link lies outside the repository.
 func leaves(f diff.File) bool {
-	for line := range bytes.SplitSeq(f.Patch, []byte("\n")) {
-		target, added := strings.CutPrefix(string(line), "+")
-		if !added || strings.HasPrefix(target, "++ ") {
-			continue
-		}
-		target = strings.ReplaceAll(target, `\`, "/")
+	for line := range diff.Signed(f.Patch, '+') {
+		target := strings.ReplaceAll(string(line), `\`, "/")
 		to := path.Join(path.Dir(f.Path), target)
 		if path.IsAbs(target) || to == ".." || strings.HasPrefix(to, "../") || strings.Contains(target, ":") {
 			return true

@@ -183,7 +183,7 @@ func (d declaration) stays(now declaration) bool {
 // unwrittenName reports whether a word of a signature is the name of a parameter in a language in which callers do not
 // write it.
 func unwrittenName(file string, words []string, i int) bool {
-	if i == 0 || i == len(words)-1 || !isWord(words[i]) {
+	if i == 0 || i == len(words)-1 || !word.MatchString(words[i]) {
 		return false
 	}
 	before, after := words[i-1], words[i+1]
@@ -194,11 +194,9 @@ func unwrittenName(file string, words []string, i int) bool {
 	case ".rs", ".ts", ".tsx", ".mts", ".cts":
 		return begins && (after == ":" || after == "?")
 	case ".java", ".h", ".hh", ".hpp", ".hxx":
-		return !begins && ends && (isWord(before) || before == ">" || before == "]" || before == "*" || before == "&")
+		return !begins && ends && (word.MatchString(before) || before == ">" || before == "]" || before == "*" || before == "&")
 	}
 	return false
 }
-
-func isWord(text string) bool { return word.MatchString(text) }
 
 var word = lazyregexp.New(`^\w+$`)

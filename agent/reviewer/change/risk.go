@@ -68,8 +68,7 @@ var prose = lazyregexp.New(`(?i)\.(?:md|markdown|rst|adoc)$|(?:^|/)(?:licen[cs]e
 func tells(f diff.File, checkout *os.Root) bool {
 	documented := func(name string) bool {
 		f.Path, f.OldPath = name, name
-		applies, _ := documents.Applies(asChange([]diff.File{f}))
-		return applies && prose.MatchString(name)
+		return about(documents, f) && prose.MatchString(name)
 	}
 	if changesMode(f) {
 		return false
@@ -78,11 +77,9 @@ func tells(f diff.File, checkout *os.Root) bool {
 		return true
 	}
 	lines := 0
-	for _, sign := range []byte{'-', '+'} {
-		for line := range diff.Signed(f.Patch, sign) {
-			if lines++; (!comments.Match(line) || odd.Match(line)) && len(bytes.TrimSpace(line)) > 0 {
-				return false
-			}
+	for line := range changedLines(f.Patch) {
+		if lines++; (!comments.Match(line) || odd.Match(line)) && len(bytes.TrimSpace(line)) > 0 {
+			return false
 		}
 	}
 	return compareCode(f, checkout).same && f.Path == f.OldPath && plainComments.MatchString(f.Path) && lines > 0 && lines == f.Added+f.Deleted

@@ -44,14 +44,12 @@ func weigh(s Source, c Change, checkout *os.Root) (Tier, string) {
 			return Full, Spell(f.Path) + " is a submodule"
 		}
 	}
-	change := asChange(s.Diff.Files)
+	change := asChange(s.Diff.Files...)
 	if applies, why := alwaysSensitive.Applies(change); applies {
 		return Full, "sensitive: " + why
 	}
-	if s.Sensitive.String() != "" {
-		if applies, why := s.Sensitive.Applies(change); applies {
-			return Full, "sensitive by the repository's configuration: " + why
-		}
+	if applies, why := s.Sensitive.Applies(change); applies {
+		return Full, "sensitive by the repository's configuration: " + why
 	}
 	why := verdict.Amount(c.Lines, "line", "lines") + " in " + verdict.Amount(len(c.Files), "file", "files")
 	tier := Full
