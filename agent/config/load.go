@@ -152,22 +152,24 @@ func askSecret(s *Secret, key string, command []string, limit time.Duration) err
 	program := exec.CommandContext(ctx, command[0], command[1:]...)
 	program.WaitDelay = time.Second
 	printed, err := program.Output()
-	var failed *exec.ExitError
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // it is about child processes that are still running
+	}
+	failed, exited := errors.AsType[*exec.ExitError](err)
+	which := fmt.Sprintf("%s, which is %q,", key, strings.Join(command, " "))
 	switch {
-	case err != nil && ctx.Err() != nil && !errors.Is(err, exec.ErrWaitDelay):
-		return fmt.Errorf("%s, which is %q, has not ended within %s; if it waits for an answer of yours, such as a password, use one that "+
-			"does not, or set GITHUB_TOKEN or github.token_file", key, strings.Join(command, " "), limit)
-	case errors.As(err, &failed):
-		return fmt.Errorf("%s, which is %q, failed: %w: %.300s; run it yourself to see why", key, strings.Join(command, " "), err,
-			bytes.TrimSpace(failed.Stderr))
-	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // ErrWaitDelay is about child processes that are still running
-		return fmt.Errorf("%s, which is %q, cannot be started: %w", key, strings.Join(command, " "), err)
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("%s has not ended within %s; if it waits for an answer of yours, such as a password, use one that "+
+			"does not, or set GITHUB_TOKEN or github.token_file", which, limit)
+	case exited:
+		return fmt.Errorf("%s failed: %w: %.300s; run it yourself to see why", which, err, bytes.TrimSpace(failed.Stderr))
+	case err != nil:
+		return fmt.Errorf("%s cannot be started: %w", which, err)
 	case len(printed) > maxSecret:
-		return fmt.Errorf("%s, which is %q, prints more than %d bytes; it must print only the token", key, strings.Join(command, " "),
-			maxSecret)
+		return fmt.Errorf("%s prints more than %d bytes; it must print only the token", which, maxSecret)
 	}
 	if *s = Secret(bytes.TrimSpace(printed)); *s == "" {
-		return fmt.Errorf("%s, which is %q, prints nothing; it must print the token", key, strings.Join(command, " "))
+		return fmt.Errorf("%s prints nothing; it must print the token", which)
 	}
 	return nil
 }
