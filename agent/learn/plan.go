@@ -48,16 +48,17 @@ type Reader interface {
 // Find finds the rounds to replay in past pull requests. It uses the reviewers' records that the book trusts.
 func (p *Plan) Find(ctx context.Context, read Reader, past []forge.Past, reviewers []string, book *trust.Book) error {
 	for _, old := range past {
-		if !slices.ContainsFunc(old.Reviews, p.wanted) {
+		wanted := p.wanted(old.Reviews)
+		if wanted == 0 {
 			continue
 		}
 		if len(p.Rounds) == p.Most {
-			p.Older += count(old.Reviews, p.wanted) // not read further, since there are many
+			p.Older += wanted // not read further, since there are many
 			continue
 		}
 		pr, err := read.PullRequest(ctx, old.Ref)
 		if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrUnreadable) {
-			p.Unread += count(old.Reviews, p.wanted)
+			p.Unread += wanted
 			continue
 		}
 		if err != nil {
@@ -80,15 +81,10 @@ func (p *Plan) Find(ctx context.Context, read Reader, past []forge.Past, reviewe
 	return nil
 }
 
-// wanted reports whether a review is a round within the time span, by any login.
-func (p *Plan) wanted(r forge.SubmittedReview) bool {
-	_, err := verdict.ParseRecord(r.Body)
-	return err == nil && !r.SubmittedAt.Before(p.Since)
-}
-
-func count[T any](all []T, is func(T) bool) (n int) {
-	for _, one := range all {
-		if is(one) {
+// wanted counts the reviews that are rounds within the time span, by any login.
+func (p *Plan) wanted(reviews []forge.SubmittedReview) (n int) {
+	for _, r := range reviews {
+		if _, err := verdict.ParseRecord(r.Body); err == nil && !r.SubmittedAt.Before(p.Since) {
 			n++
 		}
 	}
