@@ -71,23 +71,13 @@ func (c Config) secretFiles() []string {
 // Exposed returns which secret files, and whether the state directory or any of the places in more, can be
 // read by every user of this machine.
 func (c Config) Exposed(more ...string) []string {
-	var open []string
-	for _, place := range slices.Concat(more, c.secretFiles(), []string{c.StateDir}) {
-		if place != "" && othersRead(place) {
-			open = append(open, place)
-		}
-	}
-	return open
+	places := slices.Concat(more, c.secretFiles(), []string{c.StateDir})
+	return slices.DeleteFunc(places, func(place string) bool { return place == "" || !othersRead(place) })
 }
 
 // Private returns the files that hold secrets, the configuration and the state directory, in which the code
 // of other repositories lies. Nothing that a change starts may read them.
 func (c Config) Private() []string {
-	var places []string
-	for _, place := range append(c.secretFiles(), c.path, c.StateDir) {
-		if place != "" {
-			places = append(places, place)
-		}
-	}
-	return places
+	places := append(c.secretFiles(), c.path, c.StateDir)
+	return slices.DeleteFunc(places, func(place string) bool { return place == "" })
 }
