@@ -204,17 +204,17 @@ func understand(diff diff.Diff, sides []worktree.Sides) changed {
 	// A name that is removed here and defined there has moved: the uses of the new definition are its uses.
 	now := map[string]bool{}
 	for _, n := range defined {
-		now[n.Kind+" "+n.In+"."+n.Name] = true
+		now[n.title()] = true
 	}
 	was := map[string]bool{}
 	for _, n := range gone {
-		was[n.Kind+" "+n.In+"."+n.Name] = true
-		if !now[n.Kind+" "+n.In+"."+n.Name] {
+		was[n.title()] = true
+		if !now[n.title()] {
 			c.names = append(c.names, n)
 		}
 	}
 	for _, n := range defined {
-		if n.How != Added || distinct(strings.Trim(n.Name, "_")) && kindOf(n.Path) != "test" && !was[n.Kind+" "+n.In+"."+n.Name] {
+		if n.How != Added || distinct(strings.Trim(n.Name, "_")) && kindOf(n.Path) != "test" && !was[n.title()] {
 			c.names = append(c.names, n)
 		}
 	}

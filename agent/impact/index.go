@@ -156,19 +156,12 @@ func nearest(entries []worktree.Entry, near map[string]map[int]string) []worktre
 			beside++
 		}
 	}
-	others := max(0, maxFiles-beside)
-	beside = min(beside, maxFiles)
-	var all []worktree.Entry
-	for _, e := range entries {
-		if tops[top(e.Path)] && beside > 0 {
-			beside--
-			all = append(all, e)
-		} else if !tops[top(e.Path)] && others > 0 {
-			others--
-			all = append(all, e)
-		}
-	}
-	return all
+	room := map[bool]int{true: maxFiles, false: max(0, maxFiles-beside)} // for those beside near files, and for the others
+	return slices.DeleteFunc(entries, func(e worktree.Entry) bool {
+		near := tops[top(e.Path)]
+		room[near]--
+		return room[near] < 0
+	})
 }
 
 // at returns the entry of a file; ok is false for a file that is not searched. Git lists files in byte order.
