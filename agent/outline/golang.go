@@ -94,10 +94,8 @@ func (g *goFile) each(kind, in string, list *ast.FieldList) {
 
 // typeName returns the name of a receiver's type.
 func typeName(e ast.Expr) string {
-	switch e := e.(type) {
+	switch e := ast.Unparen(e).(type) {
 	case *ast.StarExpr:
-		return typeName(e.X)
-	case *ast.ParenExpr:
 		return typeName(e.X)
 	case *ast.IndexExpr:
 		return typeName(e.X)

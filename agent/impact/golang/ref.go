@@ -94,14 +94,12 @@ var emptying = map[string]bool{"delete": true, "clear": true, "copy": true}
 
 // target records the field that an assignment writes, or writes into.
 func target(e ast.Expr, written map[*ast.Ident]bool) {
-	switch e := e.(type) {
+	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
 		written[e] = true
 	case *ast.SelectorExpr:
 		written[e.Sel] = true
 	case *ast.IndexExpr:
-		target(e.X, written)
-	case *ast.ParenExpr:
 		target(e.X, written)
 	case *ast.StarExpr:
 		target(e.X, written)
