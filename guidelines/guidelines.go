@@ -102,11 +102,8 @@ func (r Row) Mildest() string { _, mildest := levels(r.Severity); return mildest
 
 // levels returns the one or two levels of a severity.
 func levels(severity string) (worst, mildest string) {
-	worst, mildest, two := strings.Cut(severity, " or ")
-	if !two {
-		mildest = worst
-	}
-	return worst, mildest
+	worst, mildest, _ = strings.Cut(severity, " or ")
+	return worst, cmp.Or(mildest, worst)
 }
 
 // Row returns the rule with the given id, such as "security/S3", unless it is
