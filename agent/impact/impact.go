@@ -161,21 +161,19 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 	}
 	var sheet Sheet
 	c := understand(s.Diff, sides)
-	if c.unread > 0 {
-		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s too large to be read, or no text.",
-			verdict.Amount(c.unread, "changed file is", "changed files are")))
+	unseen := func(number int, format string, args ...any) {
+		if number > 0 {
+			sheet.Unseen = append(sheet.Unseen, fmt.Sprintf(format, args...))
+		}
 	}
+	unseen(c.unread, "%s too large to be read, or no text.", verdict.Amount(c.unread, "changed file is", "changed files are"))
 	for _, name := range c.broken[:min(len(c.broken), maxBroken)] {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s does not parse: its definitions are read off its indentation.", name))
 	}
-	if more := len(c.broken) - maxBroken; more > 0 {
-		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%d more changed files do not parse.", more))
-	}
-	if c.passed > 0 {
-		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("What the lines of %d more changed files use is not looked up.", c.passed))
-	}
+	unseen(len(c.broken)-maxBroken, "%d more changed files do not parse.", len(c.broken)-maxBroken)
+	unseen(c.passed, "What the lines of %d more changed files use is not looked up.", c.passed)
 	if more := len(c.names) - maxNames; more > 0 {
-		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%d more changed names are not looked up, %s the first.", more, c.names[maxNames].Name))
+		unseen(more, "%d more changed names are not looked up, %s the first.", more, c.names[maxNames].Name)
 		c.names = c.names[:maxNames]
 	}
 	sheet.Unseen = append(sheet.Unseen, c.unfollowed()...)
@@ -189,13 +187,8 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 	if err != nil {
 		return Sheet{}, err
 	}
-	if left > 0 {
-		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("Only %d files of the repository were searched, and %d not.", maxFiles, left))
-	}
-	if x.long > 0 {
-		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s of the repository with more than %d KiB: not searched.",
-			verdict.Amount(x.long, "file", "files"), maxFile>>10))
-	}
+	unseen(left, "Only %d files of the repository were searched, and %d not.", maxFiles, left)
+	unseen(x.long, "%s of the repository with more than %d KiB: not searched.", verdict.Amount(x.long, "file", "files"), maxFile>>10)
 	x.program(program, contents)
 	f := finder{program: program, change: c, index: x, contents: contents, kinds: map[string]string{}, moved: map[string]map[placed]int{}}
 	sheet.Imports = c.imports
@@ -215,14 +208,11 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 		return sheet, err
 	}
 	sheet.Graph, err = f.notes()
-	if passed := f.program.Passed(); passed > 0 {
-		f.unseen = append(f.unseen, fmt.Sprintf("%s of Go: not read for their types, for their number or size.",
-			verdict.Amount(passed, "file", "files")))
-	}
-	if why := f.program.Untyped(); why != "" {
-		f.unseen = append(f.unseen, "Types in Go files are unknown, so what they use is told by names alone: determining them "+why+".")
-	}
 	sheet.Unseen = append(sheet.Unseen, f.unseen...)
+	passed := program.Passed()
+	unseen(passed, "%s of Go: not read for their types, for their number or size.", verdict.Amount(passed, "file", "files"))
+	why := program.Untyped()
+	unseen(len(why), "Types in Go files are unknown, so what they use is told by names alone: determining them %s.", why)
 	if err == nil {
 		err = ctx.Err()
 	}
