@@ -106,7 +106,7 @@ func (g drafting) run(cmd *cobra.Command, h cli.History, format string) (err err
 		return cli.Inconclusive(err)
 	}
 	if g.write && len(s.Rejected) == 0 {
-		if err := errors.Join(os.MkdirAll(g.dir, 0o755), atomicfile.WriteReadable(s.File, []byte(s.After()))); err != nil {
+		if err := errors.Join(os.MkdirAll(g.dir, 0o755), atomicfile.WriteReadable(s.File, []byte(s.After))); err != nil {
 			return fmt.Errorf("write the draft: %w", err)
 		}
 		s.Written = true

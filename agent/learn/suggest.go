@@ -45,7 +45,8 @@ type Suggestion struct {
 	Written bool    `json:"written"`
 	CostUSD float64 `json:"cost_usd"`
 
-	after string
+	// After is the text of the document with the draft applied.
+	After string `json:"-"`
 }
 
 // Choose picks the row to reword: the named row, or the one with the most wrong findings. If there is none,
@@ -121,7 +122,7 @@ func (d Drafter) lay(s *Suggestion, draft verdict.Draft) error {
 	if err != nil {
 		return err
 	}
-	s.Reason, s.after = draft.Reason, edit.After
+	s.Reason, s.After = draft.Reason, edit.After
 	s.File = filepath.Join(d.Dir, edit.Name+".md")
 	before, after := "a/"+filepath.ToSlash(s.File), "b/"+filepath.ToSlash(s.File)
 	if edit.Before == "" {
@@ -182,9 +183,6 @@ func numbers(t audit.Tally) string {
 	return fmt.Sprintf("%s: %d held, %d were wrong (%s), of the rest nothing is known: precision %.0f %%.",
 		verdict.Amount(t.Count, "finding", "findings"), t.Held, t.Wrong, fates(t.Outcomes), 100*part)
 }
-
-// After returns the text of the document with the draft applied.
-func (s Suggestion) After() string { return s.after }
 
 // Write writes the suggestion for people.
 func (s Suggestion) Write(to io.Writer) error {
