@@ -78,9 +78,5 @@ func Innermost(blocks []Block, line int, wanted func(Block) bool) (b Block, ok b
 
 // lines splits a text into lines as an editor counts them.
 func lines(text []byte) []string {
-	all := strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
-	if n := len(all); n > 0 && all[n-1] == "" {
-		all = all[:n-1]
-	}
-	return all
+	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"), "\n")
 }
