@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -144,14 +143,10 @@ const (
 
 // column appends a number, right-aligned in seven characters, and a space; or blanks if the number is 0.
 func column(out []byte, n int) []byte {
-	digits := ""
-	if n != 0 {
-		digits = strconv.Itoa(n)
+	if n == 0 {
+		return fmt.Appendf(out, "%*s ", width, "")
 	}
-	for range width - len(digits) {
-		out = append(out, ' ')
-	}
-	return append(append(out, digits...), ' ')
+	return fmt.Appendf(out, "%*d ", width, n)
 }
 
 // changedLines returns the added and deleted lines of a diff, without their signs.
