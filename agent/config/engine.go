@@ -87,10 +87,8 @@ var ours = lazyregexp.New(`^(GITHUB_TOKEN|GH_TOKEN|RELAY_.*|TOUCHSTONE_.*)$`)
 var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (a ACP) validate() error {
-	var errs []error
-	if len(a.Command) > 0 && a.Command[0] == "" {
-		errs = append(errs, errors.New("engine.acp.command has an empty program; name the agent's program, such as [gemini, --acp]"))
-	}
+	errs := []error{need(len(a.Command) == 0 || a.Command[0] != "",
+		"engine.acp.command has an empty program; name the agent's program, such as [gemini, --acp]")}
 	for _, name := range a.Variables {
 		switch {
 		case !variableName.MatchString(name):
