@@ -135,10 +135,10 @@ func Understand(ctx context.Context, s Source) (Change, error) {
 		room -= c.Files[i].number(checkout, room)
 	}
 	c.split(checkout)
-	if err = c.write(s.Dir); err != nil {
-		return Change{}, fmt.Errorf("write the change down: %w", err)
+	if err = c.write(s.Dir); err == nil {
+		c.Overview, err = c.overview(s.Dir)
 	}
-	if c.Overview, err = c.overview(s.Dir); err != nil {
+	if err != nil {
 		return Change{}, fmt.Errorf("write the change down: %w", err)
 	}
 	return c, ctx.Err()
