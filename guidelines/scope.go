@@ -128,6 +128,9 @@ func (s Scope) String() string { return s.text }
 // scope, under its new or its old path. Nothing applies to a change without files. why gives the reason for
 // people.
 func (s Scope) Applies(change Change) (applies bool, why string) {
+	if s.text == "" { // as most repositories' own scopes: looking at each file for it would take time
+		return false, "the scope is empty"
+	}
 	return s.decide(look(change, s.asked()))
 }
 
