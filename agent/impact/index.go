@@ -157,11 +157,15 @@ func nearest(entries []worktree.Entry, near map[string]map[int]string) []worktre
 		}
 	}
 	room := map[bool]int{true: maxFiles, false: max(0, maxFiles-beside)} // for those beside near files, and for the others
-	return slices.DeleteFunc(entries, func(e worktree.Entry) bool {
+	var all []worktree.Entry
+	for _, e := range entries {
 		near := tops[top(e.Path)]
-		room[near]--
-		return room[near] < 0
-	})
+		if room[near] > 0 {
+			room[near]--
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 // at returns the entry of a file; ok is false for a file that is not searched. Git lists files in byte order.
