@@ -246,7 +246,8 @@ func (f *finder) read(wanted map[int][]int, take func(entry int, file, text stri
 		blobs[i] = f.index.entries[e].Blob
 	}
 	return f.contents.Blobs(blobs, maxFile, func(i int, content []byte) {
-		if text := string(content); content != nil {
+		if content != nil {
+			text := string(content)
 			take(entries[i], f.index.entries[entries[i]].Path, text, strings.Split(text, "\n"))
 		}
 	})
