@@ -114,8 +114,8 @@ func failedRun(run *github.CheckRun) FailedCheck {
 	said := strings.TrimSpace(output.GetTitle() + "\n" + output.GetSummary())
 	return FailedCheck{
 		Name: run.GetName(), URL: run.GetDetailsURL(),
-		Summary: strings.TrimSpace("It ended as " + run.GetConclusion() + ".\n" + End(said, maxSummaryBytes)),
-		Text:    End(output.GetText(), maxTextBytes),
+		Summary: strings.TrimSpace("It ended as " + run.GetConclusion() + ".\n" + Tail(said, maxSummaryBytes)),
+		Text:    Tail(output.GetText(), maxTextBytes),
 	}
 }
 
@@ -130,7 +130,7 @@ func (c *Client) annotations(ctx context.Context, repo Repo, run int64) (string,
 		message := strings.TrimSpace(a.GetTitle() + " " + a.GetMessage())
 		fmt.Fprintf(&text, "%s:%d: %s: %s\n", a.GetPath(), a.GetStartLine(), a.GetAnnotationLevel(), message)
 	}
-	return End(text.String(), maxNotesBytes), nil
+	return Tail(text.String(), maxNotesBytes), nil
 }
 
 func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]FailedCheck, error) {
@@ -144,7 +144,7 @@ func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]F
 		for _, status := range combined.Statuses {
 			if statusState(status.GetState()) == CheckFailure && !OwnContext(status.GetContext()) {
 				failed = append(failed, FailedCheck{Name: status.GetContext(), URL: status.GetTargetURL(),
-					Summary: End(status.GetDescription(), maxSummaryBytes)})
+					Summary: Tail(status.GetDescription(), maxSummaryBytes)})
 			}
 		}
 		if response.NextPage == 0 {
@@ -157,8 +157,8 @@ func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]F
 
 const leftOut = "[the beginning is left out]\n"
 
-// End shortens a text to its end of at most limit bytes and says so, since logs say at the end what went wrong.
-func End(text string, limit int) string {
+// Tail shortens a text to its end of at most limit bytes and says so, since logs say at the end what went wrong.
+func Tail(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}

@@ -61,7 +61,7 @@ func (c *Client) readLog(ctx context.Context, repo Repo, job int64, limit int) (
 	if !whole {
 		text = leftOut + text
 	}
-	return End(text, limit), nil
+	return Tail(text, limit), nil
 }
 
 // noise matches what is removed from a log: the timestamp of each line, and colours.

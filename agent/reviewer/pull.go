@@ -185,7 +185,7 @@ func (r *Reviewer) reported(ctx context.Context, pr forge.PullRequest) ([]Passag
 		return nil, err
 	}
 	for _, c := range checks {
-		all = append(all, Passage{"failed check " + c.Name, forge.End(strings.TrimSpace(c.Summary+"\n\n"+c.Text), maxPassage)})
+		all = append(all, Passage{"failed check " + c.Name, forge.Tail(strings.TrimSpace(c.Summary+"\n\n"+c.Text), maxPassage)})
 	}
 	return all, nil
 }
