@@ -118,19 +118,22 @@ var (
 var conditional = regexp.MustCompile(`^ *(?:(ifn?(?:eq|def))|(?:(?:override|export) +)*(define)|(endef)|endif)\b`)
 
 // makefile reads the rules of a Makefile: targets, prerequisites, and recipes, in which every line is a
-// script. A later recipe takes the place of an earlier one, unless the earlier one has a condition, or the rule
-// has two colons. See https://www.gnu.org/software/make/manual/html_node/Rules.html
+// script. A later recipe takes the place of an earlier one, unless both have conditions, or the rule has two colons. See
+// https://www.gnu.org/software/make/manual/html_node/Rules.html
 func (p *Project) makefile(dir, runner, text string) {
 	variables := variables{values: map[string]string{"MAKE": "make"}, left: maxAllExpanded}
 	var open []string
-	left, depth, outside := maxRecipes, 0, 0   // the last is the depth outside of a variable's value
-	replaces, done := false, map[string]bool{} // whether the open rule takes the place of those with a recipe
+	left, depth, outside := maxRecipes, 0, 0 // the last is the depth outside of a variable's value
+	done := map[string]bool{}                // the targets with a recipe that has no condition
+	var replaces, surely bool                // whether the open rule takes the place of those, and of those with a condition, too
 	recipe := func(text string) {
-		for _, key := range open {
-			if replaces && done[key] && !strings.ContainsAny(key, "%$") { // those may be for other files
-				p.targets[key] = nil
+		if replaces { // with its first line
+			for _, key := range open {
+				if (surely || done[key]) && !strings.ContainsAny(key, "%$") { // those may be for other files
+					p.targets[key] = nil
+				}
+				done[key] = done[key] || surely
 			}
-			done[key] = done[key] || depth == 0
 		}
 		replaces = false
 		bare := strings.TrimLeft(text, "@+- ")
@@ -176,12 +179,12 @@ func (p *Project) makefile(dir, runner, text string) {
 				variables.values[strings.Trim(line[:at], " ?+:")] = strings.TrimSpace(line[assigned+1:])
 				continue
 			}
-			open, replaces = nil, runner == "make" && !strings.HasPrefix(line[at:], "::")
-			list, first, inline := strings.Cut(strings.TrimLeft(line[at:], ":"), ";")
+			open, replaces, surely = nil, runner == "make" && !strings.HasPrefix(line[at:], "::"), depth == 0
+			list, first, inline := strings.Cut(variables.expand(strings.TrimLeft(line[at:], ":")), ";")
 			if before, _, comment := strings.Cut(list, "#"); comment {
 				list, inline = before, false
 			}
-			needs := strings.Fields(variables.expand(list))
+			needs := strings.Fields(list)
 			for _, name := range strings.Fields(variables.expand(line[:at])) {
 				key := dir + "\x00" + runner + "\x00" + name
 				open = append(open, key)
@@ -190,7 +193,7 @@ func (p *Project) makefile(dir, runner, text string) {
 				}
 				p.targets[key] = append(p.targets[key], []Command{}...)
 			}
-			if inline && runner == "make" && !strings.Contains(list, "=") { // no value of a variable for this target
+			if inline && runner == "make" && !strings.Contains(reference.ReplaceAllString(list, ""), "=") { // no variable of this target
 				recipe(first)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"touchstone/verdict/guard/shell"
 )
@@ -143,6 +144,19 @@ func TestCallsWithinCallsAreBounded(t *testing.T) {
 		if n := len(p.Resolve(shell.Command{Args: strings.Fields(text)}, ".")); n > 1_000_000 {
 			t.Errorf("%s: %d commands", text, n)
 		}
+	}
+}
+
+// TestALongRecipeOfManyTargetsIsReadSoon has as many lines as targets, of which each line is one of each target.
+func TestALongRecipeOfManyTargetsIsReadSoon(t *testing.T) {
+	var targets strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&targets, "t%d ", i)
+	}
+	started := time.Now()
+	shell.NewProject(map[string][]byte{"Makefile": []byte(targets.String() + ":\n" + strings.Repeat("\ta\n", 50_000))})
+	if took := time.Since(started); took > 20*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }
 
