@@ -71,6 +71,7 @@ func TestWhatLeavesTheTestsIsHeld(t *testing.T) {
 		"a program of a test runs":       {"tests/tool", "tests/tool", plain, program, zip, 1},
 		"and ran before":                 {"tests/tool", "tests/b/tool.bin", program, program, zip, 0},
 		"a picture becomes code":         {"web/a.gif", "web/a.js", plain, plain, "GIF89a=1;\x00", 1},
+		"a file becomes a makefile":      {"tests/tool", "tests/Makefile", plain, plain, zip, 1},
 		"an archive moves that was held": {"lib/a.jar", "lib/a.zip", plain, plain, zip, 0},
 		"a text leaves the tests":        {"tests/a.md", "docs/a.md", plain, plain, text, 0},
 	} {

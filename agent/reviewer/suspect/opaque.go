@@ -91,7 +91,7 @@ func Opaque(name string, content []byte, executable bool) (holds []verdict.Hold,
 
 // Exposed reports whether a file with the same content may do more under another name. For code there is no such name.
 func Exposed(before, after string) bool {
-	return !filekind.Code(before) && (filekind.InTests(before) && !filekind.InTests(after) || implicit(after) ||
+	return !filekind.Code(before) && (filekind.InTests(before) && !filekind.InTests(after) || filekind.Code(after) || implicit(after) ||
 		!strings.EqualFold(path.Ext(before), path.Ext(after)))
 }
 
