@@ -78,17 +78,22 @@ func wide(data []byte) string {
 	for i := range units {
 		units[i] = order.Uint16(data[2*i:])
 	}
-	runes := utf16.Decode(units)
-	odd := 0
-	for _, r := range runes {
-		if unicode.IsControl(r) && !unicode.IsSpace(r) || r == utf8.RuneError {
+	text := string(utf16.Decode(units))
+	if noise(text) {
+		return "" // numbers, sounds or pictures
+	}
+	return text
+}
+
+// noise reports whether more than a few characters are not those of a text.
+func noise(text string) bool {
+	odd, all := 0, 0
+	for _, r := range text {
+		if all++; unicode.IsControl(r) && !unicode.IsSpace(r) || r == utf8.RuneError {
 			odd++
 		}
 	}
-	if odd*20 > len(runes) {
-		return "" // numbers, sounds or pictures
-	}
-	return string(runes)
+	return odd*20 > all
 }
 
 func orderByZeros(data []byte) binary.ByteOrder {

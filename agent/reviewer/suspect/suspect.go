@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"touchstone/agent/reviewer/hidden"
 	"touchstone/verdict"
@@ -184,12 +183,13 @@ func translation(name string) bool {
 // data reports whether a file contains no code, by its name. Test vectors contain such characters on purpose.
 func data(name string) bool {
 	formats := []string{".json", ".jsonl", ".txt", ".csv", ".tsv", ".xml", ".html", ".yaml", ".yml", ".md", ".snap", ".golden", ".out"}
-	return slices.Contains(formats, strings.ToLower(path.Ext(name)))
+	return slices.Contains(formats, strings.ToLower(path.Ext(name))) && !strings.EqualFold(path.Base(name), "CMakeLists.txt")
 }
 
-// other reports whether a file is neither code nor, as a text without an ending, possibly a script.
+// other reports whether a file is neither code nor, as a text without an ending, possibly a script. A few bytes that are
+// not UTF-8 make no script something else.
 func (t Text) other() bool {
-	return !filekind.Code(t.Path) && (path.Ext(t.Path) != "" || !utf8.ValidString(t.Text))
+	return !filekind.Code(t.Path) && (path.Ext(t.Path) != "" || noise(t.Text))
 }
 
 // minified reports whether a line is generated for browsers, which means longer than people write. The
