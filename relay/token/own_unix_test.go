@@ -48,27 +48,29 @@ func TestRootGivesNothingElseAway(t *testing.T) {
 		t.Skip("only root can act as root")
 	}
 	const relay = 4711
-	dir, secret := t.TempDir(), filepath.Join(t.TempDir(), "shadow")
-	if err := os.WriteFile(secret, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chown(dir, relay, relay); err != nil {
-		t.Skipf("this machine has no other users: %v", err)
-	}
-	file := File{Path: filepath.Join(dir, "relay.db.tokens")}
-	if err := os.Symlink(secret, file.Path+".lock"); err != nil {
-		t.Fatal(err)
-	}
-	made, _, err := New("laptop-1", Subscriber, event.Filter{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = Add(t.Context(), file, made) // it may also fail
-	info, err := os.Stat(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if of := info.Sys().(*syscall.Stat_t); of.Uid == relay {
-		t.Error("the relay's user owns another file of root's now")
+	for name, link := range map[string]func(string, string) error{"symbolic link": os.Symlink, "hard link": os.Link} {
+		dir, secret := t.TempDir(), filepath.Join(t.TempDir(), "shadow")
+		if err := os.WriteFile(secret, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(dir, relay, relay); err != nil {
+			t.Skipf("this machine has no other users: %v", err)
+		}
+		file := File{Path: filepath.Join(dir, "relay.db.tokens")}
+		if err := link(secret, file.Path+".lock"); err != nil {
+			t.Fatal(err)
+		}
+		made, _, err := New("laptop-1", Subscriber, event.Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = Add(t.Context(), file, made) // it may also fail
+		info, err := os.Stat(secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if of := info.Sys().(*syscall.Stat_t); of.Uid == relay {
+			t.Errorf("by a %s, the relay's user owns another file of root's now", name)
+		}
 	}
 }
