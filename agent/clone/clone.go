@@ -104,7 +104,7 @@ func (c *Clone) commit(ctx context.Context, base string) (string, error) {
 // An event keeps the base of its time, and what others merged since is no part of the change. If HEAD is another
 // commit, it returns base.
 func (c *Clone) Merged(ctx context.Context, base, head string) string {
-	parents, err := c.line(ctx, "show", "--no-patch", "--format=%P", "HEAD")
+	parents, err := c.line(ctx, "show", "--no-show-signature", "--no-patch", "--format=%P", "HEAD")
 	now, second, _ := strings.Cut(parents, " ")
 	if err != nil || head == "" || second != head {
 		return base

@@ -240,9 +240,9 @@ case "$*" in
 esac
 `
 
-// TestTheOnlyCommitNamesTheChange reads the title of one commit, and none where several are to be merged. Commits are signed
-// in this clone, and its git log shows that.
-func TestTheOnlyCommitNamesTheChange(t *testing.T) {
+// signing is a repository whose commits are signed, and whose git log shows that.
+func signing(t *testing.T) (git func(args ...string), commit func(subject string)) {
+	t.Helper()
 	dir, git := repository(t)
 	program := filepath.Join(t.TempDir(), "gpg")
 	if err := os.WriteFile(program, []byte(signs), 0o700); err != nil {
@@ -251,7 +251,8 @@ func TestTheOnlyCommitNamesTheChange(t *testing.T) {
 	git("config", "gpg.program", program)
 	git("config", "commit.gpgSign", "true")
 	git("config", "log.showSignature", "true")
-	commit := func(subject string) {
+	t.Chdir(dir)
+	return git, func(subject string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, "a.sh"), []byte("# "+subject+"\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -259,9 +260,39 @@ func TestTheOnlyCommitNamesTheChange(t *testing.T) {
 		git("add", ".")
 		git("commit", "-qm", subject, "-m", "Disable browser tests")
 	}
+}
+
+// TestTheBaseOfASignedMergeIsFound reads the parents of the commit by which GitHub tests a pull request.
+func TestTheBaseOfASignedMergeIsFound(t *testing.T) {
+	git, commit := signing(t)
+	commit("first")
+	git("tag", "first")
 	commit("base")
 	git("tag", "base")
-	t.Chdir(dir)
+	commit("head")
+	git("tag", "head")
+	git("checkout", "-q", "base")
+	git("merge", "-q", "--no-ff", "-m", "Merge", "head")
+	c, err := Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]string{}
+	for _, tag := range []string{"first", "base", "head"} {
+		if of[tag], err = c.line(t.Context(), "rev-parse", tag); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := c.Merged(t.Context(), of["first"], of["head"]); got != of["base"] {
+		t.Errorf("the base is %s of %v", got, of)
+	}
+}
+
+// TestTheOnlyCommitNamesTheChange reads the title of one commit, and none where several are to be merged.
+func TestTheOnlyCommitNamesTheChange(t *testing.T) {
+	git, commit := signing(t)
+	commit("base")
+	git("tag", "base")
 	for _, step := range []struct{ subject, want string }{{"Move on", "Move on"}, {"Tidy up", ""}} {
 		commit(step.subject)
 		c, err := Open(t.Context())
