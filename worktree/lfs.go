@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -22,14 +23,16 @@ const (
 // repository itself for good, and be in the way of everybody whose Git LFS expects a pointer. entries are those of
 // git diff-index -z, each followed by its path.
 func (t *Tree) keepPointers(ctx context.Context, entries []string) error {
-	var added []string
-	blobs, had := map[string]string{}, map[string]bool{}
+	var added, deleted []string
+	blobs := map[string]string{} // by path
 	for i := 0; i+1 < len(entries); i += 2 {
 		f, path := strings.Fields(entries[i]), entries[i+1] // modes, SHAs, status
 		if len(f) != 5 {
 			continue
 		}
-		had[f[2]] = true
+		if f[4] == "D" {
+			deleted, blobs[path] = append(deleted, path), f[2]
+		}
 		if !strings.HasPrefix(f[1], "100") {
 			continue
 		}
@@ -46,12 +49,16 @@ func (t *Tree) keepPointers(ctx context.Context, entries []string) error {
 		}
 	}
 	// The mirror unsets the attribute filter; git lfs track writes this one beside it.
-	values, err := t.attributes(ctx, "merge", added)
+	values, err := t.attributes(ctx, "merge", slices.Concat(added, deleted))
 	if err != nil {
 		return err
 	}
+	strays := map[string]bool{} // the content of files that only moved, and belonged in Git LFS before
+	for _, path := range deleted {
+		strays[blobs[path]] = strays[blobs[path]] || values[path] == "lfs"
+	}
 	for _, path := range added {
-		if values[path] != "lfs" || had[blobs[path]] { // a file that was moved is in the repository already
+		if values[path] != "lfs" || strays[blobs[path]] {
 			continue
 		}
 		fits, err := afresh(t, func() (bool, error) { return t.fitsLFS(ctx, path, blobs[path]) })

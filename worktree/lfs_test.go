@@ -45,6 +45,11 @@ func TestContentTakesNoPlaceOfAnLFSPointer(t *testing.T) {
 		t.Errorf("the commit ends in %v", err)
 	}
 	must(t, os.Remove(filepath.Join(tree.Dir(), "link.bin")))
+	run(t, tree.Dir(), "git", "mv", "main.txt", "main.bin")
+	if _, err := tree.Commit(t.Context(), "x", me); err == nil || !strings.Contains(err.Error(), `"main.bin" belongs in Git LFS`) {
+		t.Errorf("the commit ends in %v", err)
+	}
+	run(t, tree.Dir(), "git", "mv", "main.bin", "main.txt")
 	writeTest(t, filepath.Join(tree.Dir(), "copied.bin"), pointer("1"))
 	writeTest(t, filepath.Join(tree.Dir(), "new.txt"), "content\n")
 	run(t, tree.Dir(), "git", "mv", "plain.bin", "elsewhere.bin")
