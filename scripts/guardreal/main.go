@@ -144,6 +144,17 @@
 // seen, 7 of the 20 held. In the other 194 repositories eight are new: six due by the lists, and two whose subject may be
 // gone. All p99 are below 1 s.
 //
+// After that 66 more holds of the sets above were labelled. Those for what a change says of itself are 15 TRUE, 9 ARGUABLE and
+// 11 FALSE, since a later commit often undoes what the message of an earlier one says; only titles count since then.
+// Binary files were held in 105 of 48,400 changes, of which 58 have labels: 11 TRUE, 22 ARGUABLE, 25 FALSE. Those in
+// folders of tests, and documents, are evidence since then.
+//
+// Set 29 was run once with that. It has 32 repositories, of which one had been in an earlier set (immer, 2 TRUE), and says
+// nothing of recall, since nobody listed what is announced. It meets the first goal for the held changes and misses the
+// second: of 62, 39 are TRUE and 12 ARGUABLE (63 %, 82 %). 61 of 5,328 changes by people are held (1.1 %), and one of 1,072
+// by bots. Those for a title are 10 TRUE, 1 ARGUABLE and 1 FALSE. Seven changes are held for text, none of them TRUE, and two
+// carry binary files. Since then four FALSE ones are evidence, as are six of the texts.
+//
 // Seven of the held changes in set 5 are a test framework's own. Nine in set 8 are from one repository that
 // raises a limit each time, six in set 10 and eleven in set 14 from one that names other owners, 21 in set 12
 // from one whose tests skip what a system lacks, and 21 of the texts in set 15 from one that keeps minified
@@ -200,8 +211,9 @@
 // The rule that selected set 23 was written before any of it was fetched, run or looked at: two repositories of
 // each of twelve languages, in no earlier set; one that could not be had was replaced by the first spare of its
 // line. From each the last 200 first-parent commits; every held change is labelled, and none was left out
-// afterwards. The rules of sets 24 to 27 say the same. The last 120 lines of ranges.csv are the repositories of sets 23 to
-// 27, 24 of each.
+// afterwards. The rules of sets 24 to 28 say the same. Those of set 29 were chosen by name for their languages, among
+// what could be had. The last 176 lines of ranges.csv are the repositories of sets 23 to 28, 24 of each, and the 32 of
+// set 29.
 //
 // Guardreal looks for clones below -clones as OWNER/NAME, OWNER+NAME/repo or NAME, bare or not.
 package main
