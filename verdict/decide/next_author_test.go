@@ -99,6 +99,14 @@ func TestOnlyTheReviewersWordOnThisHeadCounts(t *testing.T) {
 				says("alice", head, verdict.Approve)}
 			s.Opinions[1].State, s.Opinions[1].Record.BaseBranch = "CHANGES_REQUESTED", "release"
 		}, Wait, "alice still requests changes"},
+		{"approved, and by a person who had asked for changes, and quotes a review of another base", func(s *State) {
+			quoted := []Opinion{inRound(2, "release", verdict.RequestChanges), inRound(1, "main", verdict.Approve)}
+			for i := range quoted {
+				quoted[i].By, quoted[i].Person, quoted[i].CanPush = "mona", true, true
+			}
+			quoted[0].State = "CHANGES_REQUESTED"
+			s.Opinions = append(s.Opinions, quoted...)
+		}, Merge, ""},
 		{"edited, then reviewed again", func(s *State) {
 			s.Opinions[0].Edited = true
 			s.Opinions = append(s.Opinions, says("alice", head, verdict.Approve))

@@ -163,11 +163,12 @@ func broken(s State, a Action) []string {
 			all = append(all, promise)
 		}
 	}
-	s.Opinions = current(s)
 	same := strings.EqualFold
 	trusted := func(login string) bool {
 		return !same(login, s.Author) && slices.ContainsFunc(s.Reviewers, func(r string) bool { return same(r, login) })
 	}
+	heard := current(s, trusted) // the record in a person's review says nothing
+	s.Opinions = current(s, func(string) bool { return true })
 	asked := s.Requested || slices.ContainsFunc(s.Orders, func(c verdict.Command) bool { return c.Verb == verdict.AskReview })
 	acts := a.Kind == Review || a.Kind == Fix || a.Kind == Merge || a.Kind == Lift || a.Kind == Apply
 	speaks := a.Kind == Escalate || a.Kind == Tell || a.Kind == Release
@@ -308,12 +309,12 @@ func broken(s State, a Action) []string {
 				(e.Said == nil || !e.Said.At.After(s.BaseReplaced))
 		}), "what was waived for another base does not pass")
 	}
-	for i, o := range s.Opinions {
+	for i, o := range heard {
 		ours := trusted(o.By) && o.Record != nil
 		if o.State != "CHANGES_REQUESTED" || !o.CanPush && !trusted(o.By) && o.By != "ghost" {
 			continue
 		}
-		takenBack := slices.ContainsFunc(s.Opinions[i+1:], func(later Opinion) bool {
+		takenBack := slices.ContainsFunc(heard[i+1:], func(later Opinion) bool {
 			return same(later.By, o.By) && later.State == "APPROVED" && ours == (trusted(later.By) && later.Record != nil)
 		})
 		overtaken := ours && !isHere(s, o) && slices.ContainsFunc(s.Opinions, func(other Opinion) bool {
@@ -341,16 +342,16 @@ func isHere(s State, o Opinion) bool {
 	return o.SHA == s.Head && (void || o.Record != nil && o.Record.BaseBranch == s.BaseBranch && !o.Rebased && !o.Outdated)
 }
 
-// current are the opinions without those about this head and base that their login followed by one about this head and
+// current are the opinions without those about this head and base that one of these logins followed by one about this head and
 // another base, or that were begun without knowledge of such a review before them: they say nothing.
-func current(s State) (all []Opinion) {
+func current(s State, of func(login string) bool) (all []Opinion) {
 	for i, o := range s.Opinions {
 		bound := !o.Edited && o.Doubt == "" && o.Record != nil && (o.Record.Lifted == nil || !o.Record.Lifted.BrokeGlass)
 		left := containsAt(s.Opinions, func(n int, other Opinion) bool {
 			return strings.EqualFold(other.By, o.By) && other.SHA == s.Head && !other.Edited && other.Doubt == "" && other.Record != nil &&
 				other.Record.BaseBranch != s.BaseBranch && (n > i || bound && o.Record.Round <= other.Record.Round)
 		})
-		if !left || !isHere(s, o) {
+		if !left || !isHere(s, o) || !of(o.By) {
 			all = append(all, o)
 		}
 	}

@@ -67,6 +67,7 @@ func (s State) latestObjections() []Opinion {
 	for i, o := range s.Opinions {
 		login := strings.ToLower(o.By)
 		switch {
+		case !s.trusts(o.By): // a record in a person's review says nothing
 		case s.elsewhere(o):
 			other[login] = newer(other[login], o.Record)
 		case s.concerns(o) && o.unaware(other[login]):
