@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// lfsPointer is the beginning of a Git LFS pointer. See
+	// LFSPointer is the beginning of a Git LFS pointer; the version of the specification follows. See
 	// https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md.
-	lfsPointer = "version https://git-lfs.github.com/spec/"
-	// maxPointer bounds a pointer, in bytes, according to the same document.
-	maxPointer = 1024
+	LFSPointer = "version https://git-lfs.github.com/spec/"
+	// MaxPointer bounds a pointer, in bytes, according to the same document.
+	MaxPointer = 1024
 )
 
 // keepPointers refuses a commit that puts content where HEAD has a Git LFS pointer, or adds content where the
@@ -106,7 +106,7 @@ func (t *Tree) isPointer(ctx context.Context, sha string) (bool, error) {
 		return false, err
 	}
 	blob, err := t.blob(ctx, r, plumbing.NewHash(sha))
-	if err != nil || blob.Size > maxPointer {
+	if err != nil || blob.Size > MaxPointer {
 		return false, err
 	}
 	in, err := blob.Reader()
@@ -114,9 +114,9 @@ func (t *Tree) isPointer(ctx context.Context, sha string) (bool, error) {
 		return false, err
 	}
 	defer in.Close()
-	start := make([]byte, min(blob.Size, int64(len(lfsPointer))))
+	start := make([]byte, min(blob.Size, int64(len(LFSPointer))))
 	_, err = io.ReadFull(in, start)
-	return string(start) == lfsPointer, err
+	return string(start) == LFSPointer, err
 }
 
 // isTheirs reports whether a file's content comes from the merged commit.

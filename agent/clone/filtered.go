@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/rs/zerolog"
+
+	"touchstone/worktree"
 )
 
 // keepFiltered replaces what git add recorded of files that a filter of the user converts, since no filter runs here.
@@ -86,12 +88,8 @@ func (c *Clone) staged(ctx context.Context) (map[string]string, error) {
 	return files, err
 }
 
-const (
-	// pointerVersion is the beginning of a pointer, and maxPointer bounds one, in bytes. See
-	// https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md.
-	pointerVersion = "version https://git-lfs.github.com/spec/v1\n"
-	maxPointer     = 1024
-)
+// pointerVersion is the first line of the pointers that Git LFS writes.
+const pointerVersion = worktree.LFSPointer + "v1\n"
 
 // pointer returns the entry of a file in Git LFS: that of its pointer, or the recorded entry if the file is one.
 func (c *Clone) pointer(ctx context.Context, path, entry string) (_ string, err error) {
@@ -108,7 +106,7 @@ func (c *Clone) pointer(ctx context.Context, path, entry string) (_ string, err 
 	sum := sha256.New()
 	sum.Write(head[:n])
 	size, err := io.Copy(sum, file)
-	if size += int64(n); err != nil || size == 0 || size <= maxPointer && string(head) == pointerVersion {
+	if size += int64(n); err != nil || size == 0 || size <= worktree.MaxPointer && string(head) == pointerVersion {
 		return entry, err // an empty file is its own pointer
 	}
 	text := fmt.Sprintf("%soid sha256:%s\nsize %d\n", pointerVersion, hex.EncodeToString(sum.Sum(nil)), size)
