@@ -15,12 +15,12 @@ import (
 // added one without changing to that user.
 func TestRootsTokensStayTheRelays(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can act as root")
+		t.Skip("SKIPPED: only root can act as root")
 	}
 	const relay = 4711
 	dir := t.TempDir()
 	if err := os.Chown(dir, relay, relay); err != nil {
-		t.Skipf("this machine has no other users: %v", err)
+		t.Skipf("SKIPPED: this machine has no other users: %v", err)
 	}
 	file := File{Path: filepath.Join(dir, "relay.db.tokens")}
 	made, _, err := New("laptop-1", Subscriber, event.Filter{})
@@ -45,7 +45,7 @@ func TestRootsTokensStayTheRelays(t *testing.T) {
 // by it.
 func TestRootGivesNothingElseAway(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can act as root")
+		t.Skip("SKIPPED: only root can act as root")
 	}
 	const relay = 4711
 	for name, link := range map[string]func(string, string) error{"symbolic link": os.Symlink, "hard link": os.Link} {
@@ -54,7 +54,7 @@ func TestRootGivesNothingElseAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := os.Chown(dir, relay, relay); err != nil {
-			t.Skipf("this machine has no other users: %v", err)
+			t.Skipf("SKIPPED: this machine has no other users: %v", err)
 		}
 		file := File{Path: filepath.Join(dir, "relay.db.tokens")}
 		if err := link(secret, file.Path+".lock"); err != nil {
