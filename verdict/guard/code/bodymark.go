@@ -119,6 +119,7 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 		}
 		t, around := s.of(i), func() string { return s.under(i, u.body) }
 		f, known := s.bodyForm(i)
+		always, skipper := s.skippers[t]
 		switch {
 		case known:
 			cond := around()
@@ -132,7 +133,11 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			if s.throwsSkip(i) {
 				add(skips, around(), i)
 			}
-		case s.skipHelper(i), s.skippers[t] && (s.of(i+1) == "(" || s.commands[i]) && i >= u.body:
+		case s.skipHelper(i), skipper && (s.of(i+1) == "(" || s.commands[i]) && i >= u.body:
+			if always {
+				add(skips, around(), i)
+				return
+			}
 			cond := t
 			if s.commands[i] {
 				cond = s.lineOf(i)

@@ -73,17 +73,18 @@ func (x *examination) compareMarks(pairs []pair) {
 		switch {
 		case many && told[g.cond]:
 			continue // one finding stands for all
+		case g.before.endless(), g.always(), x.alternates(g.after),
+			g.after.asks(g.cond) && g.before.side.all(guard{from: g.before.from, to: g.before.body}) !=
+				g.after.side.all(guard{from: g.after.from, to: g.after.body}), // it may be for further cases
+			strings.Contains(g.after.name, "#{") && g.before.name != g.after.name,
+			g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
+			g.before.role == test && len(g.before.assertions) == 0 && g.before.size < 2 && len(g.after.assertions) > 0: // it is written now
+			g.tier = change.Evidence
 		case g.cond != "" && (g.tier == change.Hold || g.effect == retry) &&
 			(!many && g.after.side.troubled(g.line) || x.troubles(g.cond)):
 			g.tier = change.Hold // the reason is a problem of the test, not a missing requirement
-		case many, builds(g.cond), sanitized.MatchString(g.cond), g.before.endless(), x.alternates(g.after),
-			g.expected(), g.moved(), g.always(), g.shared(), g.lacks(),
-			g.after.asks(g.cond) && g.after.head() != g.before.head(), // it may be for further cases
-			strings.Contains(g.after.name, "#{") && g.before.name != g.after.name,
-			g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
-			g.before.role == test && len(g.before.assertions) == 0 && g.before.size < 2 && len(g.after.assertions) > 0, // it is written now
-			(x.subject.beyond || g.effect == leaves) &&
-				(!sure(g.cond) || g.effect == skips && !matchesAny(platform, g.cond) && g.before.side.skipsOn(g.cond)):
+		case (g.effect == skips || g.effect == leaves) && !certain(g.cond),
+			x.subject.beyond && (g.effect == leaves || g.effect == fails && !certain(g.cond)):
 			g.tier = change.Evidence
 		case g.effect == fails && g.before.digest != g.after.digest &&
 			(g.after.side.lang.rust || g.asksMore()):
@@ -96,11 +97,6 @@ func (x *examination) compareMarks(pairs []pair) {
 	x.compareSetup()
 }
 
-// sanitized matches conditions with which a test does not run under an interpreter or a sanitizer, and runs in a usual run.
-var sanitized = regexp.MustCompile(strings.ReplaceAll(
-	`(?i)^(?:if[ (]+(?:cfg ! \( |defined[ (]+)?NAME[ (){:]*|NAME , ignore.*|not \( NAME \))$`,
-	"NAME", `(?:miri|\w*sanitize\w*|(?:race|asan|tsan|msan) ?\. ?Enabled|RUNNING_ON_VALGRIND)\b`))
-
 // passesOver reports whether a test catches what a condition catches, and does nothing about it.
 func (u *unit) passesOver(cond string) bool {
 	for _, w := range []string{"except ", "rescue ", "catch "} {
@@ -109,49 +105,6 @@ func (u *unit) passesOver(cond string) bool {
 		}
 	}
 	return false
-}
-
-// head is the text of a unit's head.
-func (u *unit) head() string { return u.side.all(guard{from: u.from, to: u.body}) }
-
-// systemName matches the names of systems in conditions.
-var systemName = regexp.MustCompile(`(?i)windows|linux|mac|osx|darwin`)
-
-// expected reports whether a test that ends early elsewhere than on one system is marked for that system already.
-func (g gained) expected() bool {
-	system := g.onlySystem()
-	return system != "" &&
-		slices.ContainsFunc(g.before.effective(), func(h mark) bool {
-			return h.effect == skips && strings.Contains(strings.ToLower(h.cond), system+"only")
-		})
-}
-
-// onlySystem is the system that a test runs on alone by its condition, "" if none is known.
-func (g gained) onlySystem() string {
-	negative := strings.Contains(g.cond, "!") || strings.Contains(g.cond, "not ") || strings.HasPrefix(g.cond, "unless ")
-	if !negative || strings.Contains(g.cond, "&&") || strings.Contains(g.cond, "||") {
-		return ""
-	}
-	return strings.ToLower(systemName.FindString(g.cond))
-}
-
-// moved reports whether a function of the base that tests called skipped on the same condition, and no longer does.
-func (g gained) moved() bool {
-	cond := namesIn(g.cond)
-	return g.effect == skips && cond != "" && g.before.side.helped()[cond] > g.after.side.helped()[cond]
-}
-
-// helped counts the skips in the functions of a test file, by the names in their conditions.
-func (s *side) helped() map[string]int {
-	if s.skipsOf == nil {
-		s.skipsOf = map[string]int{}
-		for _, u := range s.having(definition) {
-			for _, m := range u.skips() {
-				s.skipsOf[namesIn(m.cond)]++
-			}
-		}
-	}
-	return s.skipsOf
 }
 
 // namesIn are the names in a condition, without the words that conditions are written with.
@@ -260,8 +213,7 @@ func (x *examination) compareSetup() {
 			return !slices.ContainsFunc(had, func(h mark) bool { return h.cond == m.cond })
 		})
 		further, named := fresh >= 0 && len(has) > len(had), leavesOut.MatchString(a.name)
-		tier := change.HoldIf(further && (named && !x.subject.beyond || matchesAny(platform, has[fresh].cond) ||
-			a.side.troubled(has[fresh].line)))
+		tier := change.HoldIf(further && (named && !x.subject.beyond || certain(has[fresh].cond) || a.side.troubled(has[fresh].line)))
 		if named || further && len(had) > 0 && !a.setsUp() {
 			x.say(tier, change.Test, "test/setup", "What "+a.name+" says of which tests are left out is changed.", b.side, a.side,
 				b.line(), a.line())
@@ -331,26 +283,6 @@ func (x *examination) alternates(u *unit) bool {
 	return x.fresh[key(u)]
 }
 
-// skipsOn reports whether a file has tests that are skipped on a condition.
-func (s *side) skipsOn(cond string) bool {
-	if s.skipped == nil {
-		s.skipped = map[string]bool{}
-		for _, u := range s.having(test) {
-			for _, m := range u.marks {
-				s.skipped[m.cond] = s.skipped[m.cond] || m.effect == skips
-			}
-		}
-	}
-	return cond != "" && s.skipped[cond]
-}
-
-// builds reports whether a condition checks a language version, or how the test is built: code that is not in
-// a build cannot be tested there.
-func builds(cond string) bool {
-	return strings.HasPrefix(cond, "#if") && !never(cond) || strings.HasPrefix(cond, "TestOn ") || strings.Contains(cond, "version_info <") ||
-		strings.Contains(cond, "PHP_VERSION")
-}
-
 // never reports whether a condition of the preprocessor is never true.
 func never(cond string) bool {
 	return strings.HasPrefix(cond, "#if false") || strings.HasPrefix(cond, "#if 0") || strings.HasPrefix(cond, "#if (false")
@@ -365,11 +297,16 @@ func widened(before, after string) bool {
 		(strings.Contains(after, "||") || strings.Contains(after, " or "))
 }
 
-// platform match conditions that check the system, its processor, the interpreter, or how tests are run.
+// platform match conditions that check the system, its processor or the interpreter.
 var platform = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)windows|win32|win_platform|__APPLE__|linux|darwin|mac(?:os|x|\b)|osx|target_os|OperatingSystem|\bGOOS`),
 	regexp.MustCompile(`(?i)arm64|aarch64|s390x|ppc64|\bGOARCH|pypy|jruby|ruby_engine|\bmiri\b|^(?:Platform\b|ExcludeOn|RunOn|OnPlatform)`),
-	regexp.MustCompile(`(?i)GITHUB_ACTIONS|(?:\b|In|Is)CI\b|OnCI|\bShort \(|^skip_?(?:test|long|flaky)`),
+}
+
+// unattended match conditions that hold in CI or in a short run, or name an issue.
+var unattended = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)GITHUB_ACTIONS|(?:\b|_|In|Is)CI\b|OnCI|\bShort \(|^skip_?(?:test|long|flaky)`),
+	regexp.MustCompile(`https?://|^(?:ActiveIssue|AwaitsFix|Quarantine\w*|skipUntil)\b`),
 }
 
 // trouble are words with which people say that a test is left out because of a problem.
@@ -403,18 +340,15 @@ func (s *side) troubled(line int) bool {
 	return false
 }
 
-// sure reports whether a condition certainly keeps a test from running where it ran before: it checks the
-// system, CI or a short run, or it checks nothing. Any other condition may check a requirement of the test,
-// if the change also touches the tested code.
-func sure(cond string) bool {
-	if matchesAny(platform, cond) {
-		return true
-	}
-	return !slices.ContainsFunc(strings.Fields(cond), func(w string) bool { return isWordStart(w[0]) && !fixed[w] })
+// certain reports whether a mark keeps a test from running wherever the checks of the project run: always, in CI, or until
+// an issue is closed. Where any other condition holds, such as a system, a version or a requirement of the test, no code knows.
+func certain(cond string) bool {
+	return never(cond) || strings.HasPrefix(cond, ofCase) || matchesAny(unattended, cond) ||
+		!strings.ContainsFunc(namesIn(cond), func(r rune) bool { return r >= 128 || isWordStart(byte(r)) })
 }
 
 // fixed are words of conditions that say nothing about where a test runs.
-var fixed = set("if skip Skip t unless not and or any all reason skipif skipIf skipUnless True False true false None nil null " +
+var fixed = set("if skip Skip t unless not and or any all never reason skipif skipIf skipUnless True False true false None nil null " +
 	"assumeTrue assumeFalse XCTSkipIf XCTSkipUnless throw")
 
 // inFunction reports whether a call that makes a test is in a function, which may or may not be called.

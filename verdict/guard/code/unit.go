@@ -81,12 +81,11 @@ type side struct {
 	tests    bool             // its name is that of a test file
 	marks    []mark           // marks on all tests of the file
 	aliases  map[string]alias // in a script
-	// skippers are functions that skip the test that calls them, leavers functions that may end without
-	// having done anything.
-	skippers, leavers map[string]bool
-	// skipsOf, skipped and wordsOfAll are filled on first use.
-	skipsOf    map[string]int
-	skipped    map[string]bool // conditions on which a test is skipped
+	// skippers are functions that skip the test that calls them, and whether they always do.
+	skippers map[string]bool
+	// leavers are functions that may end without having done anything.
+	leavers map[string]bool
+	// wordsOfAll is filled on first use.
 	wordsOfAll map[string]bool
 	// left is the file at the head if it is there under a name that no source has.
 	left *side
@@ -139,7 +138,7 @@ func (s *side) describe() {
 			if s.tests && u.role == definition {
 				s.bodyMarks(u, func(e effect, cond string, _ int) {
 					if e == skips && (leavesOut.MatchString(u.name) || !u.asks(cond)) {
-						s.skippers[u.name] = true
+						s.skippers[u.name] = s.skippers[u.name] || cond == ""
 					}
 				})
 				u.own(func(i int) {
