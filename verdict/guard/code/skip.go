@@ -11,7 +11,7 @@ import (
 
 // effects describe, as the end of a sentence, what a mark does.
 var effects = map[effect]string{
-	skips:  "does not run any more, or not always.",
+	skips:  "does not run any more.",
 	fails:  "may fail now without being seen.",
 	focus:  "runs, and the others of its file do not.",
 	retry:  "may fail before it passes.",
@@ -91,7 +91,11 @@ func (x *examination) compareMarks(pairs []pair) {
 			g.tier = change.Evidence // the test now asserts a panic, or what may fail are further assertions
 		}
 		told[g.cond] = true
-		x.say(g.tier, change.Test, "test/"+string(g.effect), "The test "+g.after.name+" "+effects[g.effect], nil, g.after.side, 0, g.line)
+		what := effects[g.effect]
+		if g.effect == skips && !certain(g.cond) {
+			what = "does not always run any more."
+		}
+		x.say(g.tier, change.Test, "test/"+string(g.effect), "The test "+g.after.name+" "+what, nil, g.after.side, 0, g.line)
 	}
 	x.compareFocus()
 	x.compareSetup()
