@@ -48,6 +48,8 @@ var (
 	// testFolders hold only what serves tests, whatever the language.
 	testFolders = strings.Fields("test tests __tests__ __mocks__ __snapshots__ testdata test-data test_data fixture fixtures __fixtures__ " +
 		"testfixtures golden goldens e2e cypress integration-test integration-tests androidtest")
+	// fuzzFolders hold the inputs of fuzzing, below a folder such as fuzz or fuzzing.
+	fuzzFolders = strings.Fields("corpus corpora artifacts seeds crashes")
 	// projectFolder matches a project of tests in .NET: Acme.App.Tests.
 	projectFolder = lazy(`.\.(?:unit|integration|functional|e2e)?tests?$`)
 	// sourceFolder matches a folder in src of Gradle and Maven: test, integrationTest, testFixtures; and no latest.
@@ -97,7 +99,7 @@ func placeOf(name string) (p place) {
 	folders := strings.Split(strings.ToLower(name), "/")
 	above := ""
 	for _, folder := range folders[:len(folders)-1] {
-		if slices.Contains(testFolders, folder) ||
+		if slices.Contains(testFolders, folder) || strings.HasPrefix(above, "fuzz") && slices.Contains(fuzzFolders, folder) ||
 			strings.Contains(folder, "test") && (projectFolder().MatchString(folder) || above == "src" && sourceFolder().MatchString(folder)) {
 			p.tests, p.inTests = true, !p.ships
 			return p
