@@ -41,7 +41,7 @@ and of these kinds:
   policy       guidelines, ownership files and contributor rules weakened
   unexamined   files that cannot be read, which a person must look at
 
-A change whose commits say that they leave out a check, and that holds evidence
+A change whose title says that it leaves out a check, and that holds evidence
 for it, is held for that.
 
 It reports nothing that was moved, renamed, made stricter, rewritten without a

@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 
 	"touchstone/verdict/guard/change"
 )
@@ -54,10 +55,14 @@ func (x *examination) renamed(old, now *side) {
 	}
 }
 
-// compareFiles reports such files. It is certain if nothing but tests changed, which may tell a runner of the new name.
+// compareFiles reports such files. It is certain if nothing but tests changed, which may tell a runner of the new name, and
+// no file that a runner takes names it, which may run its tests.
 func (x *examination) compareFiles() {
 	for _, u := range x.untaken {
-		x.say(change.HoldIf(!x.subject.beyond), change.Test, "test/not-run",
-			"The tests of this file do not run by its new name: "+path.Base(u.side.path)+".", nil, u.side, 0, u.line())
+		base := path.Base(u.side.path)
+		imported := regexp.MustCompile(`["'/]` + regexp.QuoteMeta(strings.TrimSuffix(base, path.Ext(base))) + `(?:\.\w+)?["']`)
+		named := slices.ContainsFunc(x.after, func(s *side) bool { return s != u.side && takes(s.path) && imported.MatchString(s.text) })
+		x.say(change.HoldIf(!x.subject.beyond && !named), change.Test, "test/not-run",
+			"The tests of this file do not run by its new name: "+base+".", nil, u.side, 0, u.line())
 	}
 }

@@ -134,6 +134,14 @@ func (s *side) tagUnit(i int) {
 	} else {
 		s.add(&u.marks, tag, name+s.of(i+2), i)
 	}
+	for n := i + 3; n < len(s.tokens) && !s.tokens[n].first; n++ { // further tags: @tag slow: 5, flaky: true
+		switch further := s.of(n-1) == "," && s.of(n+1) == ":" && s.outer[n] == s.outer[i]; {
+		case further && s.of(n) == "skip":
+			s.add(&u.marks, skips, "", n)
+		case further:
+			s.add(&u.marks, tag, s.of(n), n)
+		}
+	}
 }
 
 // requirements are the attributes of PHPUnit that say what "@requires" with a word says.

@@ -307,9 +307,9 @@ var platform = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)arm64|aarch64|s390x|ppc64|\bGOARCH|pypy|jruby|ruby_engine|\bmiri\b|^(?:Platform\b|ExcludeOn|RunOn|OnPlatform)`),
 }
 
-// unattended match conditions that hold in CI or in a short run, or name an issue.
+// unattended match conditions that hold in CI, or name an issue.
 var unattended = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)GITHUB_ACTIONS|(?:\b|_|In|Is)CI\b|OnCI|\bShort \(|^skip_?(?:test|long|flaky)`),
+	regexp.MustCompile(`(?i)GITHUB_ACTIONS|(?:\b|_|In|Is)CI\b|OnCI|^skip_?(?:test|long|flaky)`),
 	regexp.MustCompile(`https?://|^(?:ActiveIssue|AwaitsFix|Quarantine\w*|skipUntil)\b`),
 }
 

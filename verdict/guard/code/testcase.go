@@ -16,7 +16,7 @@ func annotated(u *unit) bool {
 		name := u.side.of(i)
 		own := strings.HasSuffix(name, "Fact") || strings.HasSuffix(name, "Theory") || // a runner's extension
 			u.side.lang.name == "C#" && (strings.HasPrefix(name, "Fact") || strings.HasPrefix(name, "Theory")) ||
-			u.side.tests && (strings.HasSuffix(name, "Test") || strings.HasSuffix(name, "Template"))
+			u.side.tests && (strings.HasSuffix(name, "Test") || strings.HasPrefix(name, "TestWith") || strings.HasSuffix(name, "Template"))
 		return (testMarks[name] || own || u.side.lang.rust && strings.HasSuffix(name, "test")) && u.side.annotation(i)
 	})
 }

@@ -75,6 +75,9 @@ func statements(name string, content []byte) ([]statement, error) {
 		if strings.HasSuffix(name, ".mergify.yml") || name == ".github/mergify.yml" {
 			deciding(root.Get("pull_request_rules"))
 		}
+		if strings.HasPrefix(name, ".github/settings.y") { // what issues can be labelled as decides nothing
+			root.Items = slices.DeleteFunc(root.Items, func(n *doc.Node) bool { return n.Key == "labels" || n.Key == "milestones" })
+		}
 		visit(root, nil, nil, func(n *doc.Node, keys []string, _ []*doc.Node) {
 			if n.Kind == doc.Scalar || len(n.Items) == 0 && len(keys) > 0 {
 				out = append(out, statement{strings.Join(keys, "/") + ": " + n.Value, n.Line, ""})
@@ -113,8 +116,8 @@ func deciding(rules *doc.Node) {
 func ownership(f change.File, files []change.File) []change.Finding {
 	before, errBefore := statements(f.OldPath, f.Before)
 	after, errAfter := statements(f.Path, f.After)
-	if errAfter != nil && errBefore == nil || errAfter != nil && f.Before == nil {
-		return []change.Finding{policy(change.Hold, "unread", "Who has to approve cannot be read: "+errAfter.Error(),
+	if errAfter != nil && (errBefore == nil || f.Before == nil) { // nobody had to approve by a file that is new
+		return []change.Finding{policy(change.HoldIf(f.Before != nil), "unread", "Who has to approve cannot be read: "+errAfter.Error(),
 			change.Place{Path: f.Name()})}
 	}
 	if f.Path != f.OldPath && !(isOwners(f.OldPath) && isOwners(f.Path)) && f.OldPath != "" && f.Path != "" {
