@@ -13,7 +13,8 @@ var (
 	// leaves are the verbs, as orders and as reports; those of halves count together with their second word. "Do not run"
 	// and "stop running" are not among them: so speaks who adds a case that was never checked.
 	leaves = strings.Fields("disable disables disabled disabling exclude excludes excluded excluding ignore ignores ignored " +
-		"ignoring mute mutes muted muting quarantine quarantines quarantined skip skips skipped skipping xfail xfails xfailed")
+		"ignoring mute mutes muted muting omit omits omitted omitting " +
+		"quarantine quarantines quarantined skip skips skipped skipping xfail xfails xfailed")
 	halves = map[string]string{"comment": "out", "comments": "out", "commented": "out", "turn": "off", "turns": "off", "turned": "off"}
 	// breaks begin another phrase, or say that the object is new.
 	breaks = strings.Fields("after as before by during for from if in new newly of so that to under when which while with")
@@ -50,6 +51,8 @@ var (
 	// closes removes a check from the pipeline, and with stands before what goes along with something else.
 	closes = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* .*\b(?:ci|codeql|jobs?|pipelines?|tests?|workflows?)\b`)
 	with   = regexp.MustCompile(`(?i)\b(?:and|with) (?:its|their)\b`)
+	// quoted matches names of several words, which say nothing by themselves.
+	quoted = regexp.MustCompile(`"[^"]+ [^"]*"|“[^”]+ [^”]*”`)
 )
 
 // announced is a hold where a change's title says that it leaves out a check, and something in it is evidence for that:
@@ -57,7 +60,7 @@ var (
 // messages of commits say: in the histories on which this was measured, a later commit often undid what they announced.
 func announced(title string, found []Finding) (holds []Finding) {
 	s := prefix.ReplaceAllString(title, "")
-	kind, object := leftOut(strings.Fields(s))
+	kind, object := leftOut(strings.Fields(strings.ReplaceAll(quoted.ReplaceAllString(s, "“…”"), "test case", "testcase")))
 	gone := false
 	switch {
 	case kind != "":

@@ -50,6 +50,8 @@ func TestAnAnnouncedLoweringIsHeld(t *testing.T) {
 		"Skip the upload on failed builds":                   "",
 		"Skip upload tests":                                  "test",
 		"Disable TestLatest":                                 "test",
+		"Skip the \"builds with a cache\" test case":         "test",
+		"Omit test_finish because it fails":                  "test",
 		"Skip test_latest":                                   "test",
 		"Don't run tests on 3.15 yet":                        "",
 		"Fix the handler, because it skipped tests":          "",
