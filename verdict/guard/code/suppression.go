@@ -304,7 +304,8 @@ var suppressing = set("SuppressWarnings Suppress SuppressFBWarnings SuppressLint
 // attributeAt reads an annotation or attribute that tells a tool to ignore something.
 func (s *side) attributeAt(i int) (suppression, bool) {
 	name := s.of(i)
-	if s.tokens[i].kind != word || !suppressing[name] || !s.annotation(i) && s.of(i-1) != "[" {
+	quiet := s.lang.python && name == "filterwarnings" && s.of(i-2) == "mark" && strings.HasPrefix(contentOf(s.of(i+2)), "ignore")
+	if !quiet && (s.tokens[i].kind != word || !suppressing[name] || !s.annotation(i) && s.of(i-1) != "[") {
 		if !s.lang.rust || !(name == "off" && s.of(i-2) == "coverage") &&
 			!((name == "allow" || name == "expect") && s.outer[i] > 0 && s.of(int(s.outer[i])-1) == "cfg_attr") {
 			return suppression{}, false

@@ -117,7 +117,7 @@ var formats = map[string]func([]byte) (*Node, error){
 // named are the parsers of files whose extension does not tell their format.
 var named = map[string]func([]byte) (*Node, error){
 	".coveragerc": parseINI, ".flake8": parseINI, ".pylintrc": parseINI, "pylintrc": parseINI, ".editorconfig": parseINI,
-	".globalconfig": parseINI,
+	".globalconfig": parseINI, ".npmrc": parseINI,
 	".shellcheckrc": parseINI, ".bandit": parseINI, ".yamllint": parseYAML, ".eslintrc": parseYAML, ".stylelintrc": parseYAML,
 	".nycrc": parseJSON, ".c8rc": parseJSON,
 	".jshintrc": parseJSON, ".swcrc": parseJSON, ".mocharc": parseYAML, "Pipfile": parseTOML, ".eslintignore": parseLines,
