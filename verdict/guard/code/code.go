@@ -45,6 +45,7 @@ type examination struct {
 	builds        map[string]string // by folder: the systems that Go builds its sources for, if not all
 	runs          *junit.Runs
 	named         map[string][]*unit // the tests of before by name; filled on first use
+	gone          []*side            // deleted files that runners take, and that have no tests of their own
 	untaken       []*unit            // the first test of each file at the head that has a name which runners do not take
 	said          map[*unit]bool     // tests that already have a finding
 	judged        int                // tests without a partner so far

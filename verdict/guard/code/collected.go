@@ -38,8 +38,12 @@ func takes(name string) bool {
 	return lang != nil && taken[lang.name] != nil && taken[lang.name].MatchString(path.Base(name))
 }
 
-// renamed notes the head of a file that no runner takes for one with tests any more, although it still has some of them.
+// renamed notes the head of a file that no runner takes for one with tests any more, although it still has some of them, and
+// a deleted file of tests that has none itself: it calls those of another file.
 func (x *examination) renamed(old, now *side) {
+	if old != nil && now == nil && takes(old.path) && len(old.having(test)) == 0 && len(old.tokens) > 0 {
+		x.gone = append(x.gone, old)
+	}
 	if old == nil || now == nil || old.lang != now.lang || !takes(old.path) || reaches(now.path, old.path) {
 		return
 	}
@@ -55,9 +59,16 @@ func (x *examination) renamed(old, now *side) {
 	}
 }
 
-// compareFiles reports such files. It is certain if nothing but tests changed, which may tell a runner of the new name, and
+// compareFiles reports such files. A new name is certain if nothing but tests changed, which may tell a runner of the new name, and
 // no file that a runner takes names it, which may run its tests.
 func (x *examination) compareFiles() {
+	for _, s := range x.gone {
+		if x.subject.stems[stem(s.path)] {
+			continue
+		}
+		x.say(change.Evidence, change.Test, deleted, "The file of tests "+path.Base(s.path)+" is gone, and what it tests may not be.", s,
+			nil, 1, 0)
+	}
 	for _, u := range x.untaken {
 		base := path.Base(u.side.path)
 		imported := regexp.MustCompile(`["'/]` + regexp.QuoteMeta(strings.TrimSuffix(base, path.Ext(base))) + `(?:\.\w+)?["']`)
