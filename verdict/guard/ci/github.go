@@ -80,13 +80,13 @@ func githubEvents(on *doc.Node) Strength {
 // triggers returns the events of a workflow with their filters.
 func triggers(on *doc.Node) []Trigger {
 	var out []Trigger
-	for _, name := range on.Strings() {
-		out = append(out, Trigger{Event: name, Line: on.Line})
+	if on.Kind != doc.Map {
+		for _, name := range on.Strings() {
+			out = append(out, Trigger{Event: name, Line: on.Line})
+		}
+		return out
 	}
 	for _, item := range on.Items {
-		if on.Kind != doc.Map {
-			break
-		}
 		t := Trigger{Event: item.Key, Line: item.Line}
 		for _, filter := range item.Items {
 			for _, v := range filter.Strings() {

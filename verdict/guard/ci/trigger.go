@@ -18,7 +18,11 @@ func (c *comparison) triggers() {
 		was := c.before.pipelines[name]
 		is, there := c.after.pipelines[name]
 		known, maybe := c.checks(name)
-		if !there || !maybe || c.after.broken[name] != nil {
+		if !there || c.after.broken[name] != nil {
+			continue
+		}
+		if !maybe {
+			c.manual(name, was, is)
 			continue
 		}
 		for _, t := range was.Triggers {
@@ -33,6 +37,14 @@ func (c *comparison) triggers() {
 			}
 			c.filters(name, t, is)
 		}
+	}
+}
+
+// manual finds a workflow that started by itself, though not for pull requests, and no longer does.
+func (c *comparison) manual(name string, was, is Pipeline) {
+	if was.Strength > Never && is.Strength == Never && !is.Called && len(was.Triggers) > 0 && len(is.Triggers) > 0 {
+		c.add(change.Evidence, change.CI, "trigger-gone", "The workflow runs only when somebody starts it.",
+			change.Place{Path: name, Line: was.Triggers[0].Line, Before: was.Triggers[0].Event})
 	}
 }
 
