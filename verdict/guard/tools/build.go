@@ -14,6 +14,9 @@ import (
 // buildFiles are name patterns of files that say what is compiled, and how.
 var buildFiles = strings.Fields("CMakeLists.txt *.cmake meson.build BUILD BUILD.bazel *.bzl Makefile mix.exs")
 
+// wholeBuilds are the files of Gradle that are for all of its modules. Another one is for the module in its folder.
+var wholeBuilds = strings.Fields("build.gradle build.gradle.kts")
+
 // flagFiles are those of them, and others, all of whose flags are for all that is compiled.
 var flagFiles = append(strings.Fields("*.sbt Package.swift Package@*.swift .bazelrc *.gradle *.kts"), buildFiles...)
 
@@ -27,12 +30,12 @@ var (
 		regexp.MustCompile(`\b(?:set|string|list)\s*\([^()]*\bCMAKE_\w*FLAGS[^()]*\)`),                                     // CMake
 		regexp.MustCompile(`(?m)^\s*(?:export\s+)?\w*FLAGS\s*[+:?]?=.*$`),                                                  // Make
 		regexp.MustCompile(`\bflags:\s*\[[^\]]*\]`),                                                                        // Mix, for Dialyzer
+		regexp.MustCompile(`\bcompilerArgs\b.*`),                                                                           // Gradle
 	}
 	// quiet matches flags that turn off a compiler's warning, and loud those that turn on warnings.
-	quiet   = regexp.MustCompile(`-Wno-[a-z][\w+-]*|[-/]wd\d+|:no_[a-z]\w*`)
-	loud    = regexp.MustCompile(`-W(?:[a-mo-z]|n[a-np-z]|no[a-z])[\w-]*|/W[34X]\b|/Wall\b`)
-	comment = regexp.MustCompile(`#.*`)
-	remark  = regexp.MustCompile(`(?m)(?:^|[ \t])(?:#|//).*`)
+	quiet  = regexp.MustCompile(`-Wno-[a-z][\w+-]*|[-/]wd\d+|:no_[a-z]\w*|-Xlint:-\w+`)
+	loud   = regexp.MustCompile(`-W(?:[a-mo-z]|n[a-np-z]|no[a-z])[\w-]*|/W[34X]\b|/Wall\b`)
+	remark = regexp.MustCompile(`(?m)(?:^|[ \t])(?:#|//).*`)
 )
 
 // strict match what makes errors of all warnings: flags of compilers, and settings of CMake, Swift and Meson.
@@ -99,10 +102,10 @@ func isForeign(name string) bool {
 // built finds warnings of a compiler that a build turns off for all that it compiles.
 func built(files []change.File) (found []change.Finding) {
 	for _, f := range files {
-		if f.Path == "" || f.OldPath == "" || !FitsAny(buildFiles, f.Path) || isForeign(f.Path) {
+		if f.Path == "" || f.OldPath == "" || !FitsAny(buildFiles, f.Path) && !slices.Contains(wholeBuilds, f.Path) || isForeign(f.Path) {
 			continue
 		}
-		before, after := comment.ReplaceAllString(string(f.Before), ""), comment.ReplaceAllString(string(f.After), "")
+		before, after := remark.ReplaceAllString(string(f.Before), ""), remark.ReplaceAllString(string(f.After), "")
 		var statements []string
 		for _, pattern := range overall {
 			statements = append(statements, pattern.FindAllString(after, -1)...)
