@@ -315,7 +315,7 @@ var unattended = []*regexp.Regexp{
 
 // trouble are words with which people say that a test is left out because of a problem.
 var trouble = strings.Split("flaky,flakey,flakiness,unreliab,unstable,intermittent,broken,too slow,fails,failing,crash,hangs,hanging,"+
-	"not work,n't work,not pass,n't pass,temporar,for now,blocked by,are fixed,is fixed,is released,is resolved,is merged", ",")
+	"not work,n't work,not pass,n't pass,temporar,for now,blocked by,are fixed,is fixed,is released,is resolved,is merged,/issues/", ",")
 
 // aroundMark is the number of lines above and below a mark in which its reason may be.
 const aroundMark = 3
