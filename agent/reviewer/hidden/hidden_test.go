@@ -123,6 +123,7 @@ var ordinary = map[string]string{
 	"Cyrillic next to Latin":           "Москва/Moscow and rub ₽",
 	"one Cyrillic word in a test":      `{"привет", "hello"}`,
 	"emoji with a skin tone at an end": "nice work 👍🏿",
+	"emoji that is a letter":           "self.ab0\ufe0f\u20e3c\u2139\ufe0f.def",
 	"emoji newer than Go's tables":     "\U0001f9d1\U0001f3fb\u200d\U0001faef\u200d\U0001f9d1\U0001f3fc \U0001faea\ufe0f \U0001f6d8\ufe0f",
 }
 

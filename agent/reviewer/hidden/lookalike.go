@@ -61,11 +61,14 @@ var sign = lazyregexp.New(`\x{1C3}=|\x{37E}`)
 // escape matches an escape sequence for one character in a string, which is not part of a word.
 var escape = lazyregexp.New(`^\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|[abfnrtv])`)
 
+// information is the one letter that looks like ASCII and is an emoji: with this sign behind it, it is drawn as one.
+const information = "\u2139\ufe0f"
+
 // words calls do with each run of letters, digits and underlines.
 func (f *finder) words(do func(start, end int, word string)) {
-	start := -1
-	for i, r := range f.line + " " {
-		part := unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_'
+	start, line := -1, f.line+" "
+	for i, r := range line {
+		part := (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_') && !strings.HasPrefix(line[i:], information)
 		switch {
 		case part && start < 0:
 			start = i
