@@ -126,6 +126,16 @@ func (c *comparison) changed(p *pair, was, is value) {
 	}
 }
 
+// implies reports whether another setting that is on makes it harmless to leave this one out.
+func (p *pair) implies(s *Setting) bool {
+	for _, v := range p.after.values {
+		if s.Implied != "" && base(v.key) == s.Implied && on(v.text) {
+			return true
+		}
+	}
+	return false
+}
+
 // missing judges a removed setting: a finding is certain if the known default is weaker.
 func (c *comparison) missing(p *pair, was value) {
 	s, tier := was.setting, was.tier()
@@ -133,9 +143,7 @@ func (c *comparison) missing(p *pair, was value) {
 	if some || c.replaced(p.tool) {
 		tier = change.Evidence
 	}
-	if s.Implied != "" && slices.ContainsFunc(slices.Collect(maps.Values(p.after.values)), func(v value) bool {
-		return base(v.key) == s.Implied && on(v.text)
-	}) || renamed(p.tool, was, p.after.values) || all {
+	if p.implies(s) || renamed(p.tool, was, p.after.values) || all {
 		return
 	}
 	why := fmt.Sprintf("%s (%s) is gone.", was.key, was.text)

@@ -23,7 +23,7 @@ func (c *comparison) lists(p *pair) {
 			case w == Rules && p.tool.counts(p.after.lists, w)[name] >= p.tool.counts(p.before.lists, w)[name]: // in another list now
 			case w == Rules && p.tool.Prefixes && p.after.chooses(v.text): // a shorter prefix still chooses the rule
 			case w == Rules && len(gained) == 0 && len(after) > 0 && !p.after.based && !c.othersCheckMore(p.tool) && !c.named(p, v.text) &&
-				!c.unused(p.tool, v.text) && !c.updated(p.tool):
+				!c.unused(p.tool, v.text) && !c.updated(p.tool) && !p.implies(v.setting):
 				c.add(p, v.tier(), "rule-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
 			case v.setting.Way == Rules:
 				c.add(p, change.Evidence, "rule-replaced", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
