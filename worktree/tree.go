@@ -16,8 +16,8 @@ import (
 )
 
 // Tree is one pull request's checkout, locked for the caller that acquired it. It is for one goroutine at a
-// time, except for ReadFile, ReadDir, List, Blobs and Sides: they read the mirror, change nothing that others
-// see, and may run beside another call.
+// time, except for ReadFile, ReadDir, List, Submodules, Blobs and Sides: they read the mirror, change nothing
+// that others see, and may run beside another call.
 type Tree struct {
 	home   home
 	id     string
