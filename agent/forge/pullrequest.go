@@ -117,7 +117,7 @@ type Enqueuing struct {
 	At time.Time
 }
 
-// Branch is one end of a pull request.
+// Branch is a branch, such as one end of a pull request.
 type Branch struct {
 	Repo Repo   // zero if the repository was deleted
 	Name string // without refs/heads/

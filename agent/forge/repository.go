@@ -86,13 +86,8 @@ func (c *Client) ChangedPaths(ctx context.Context, ref Ref) ([]string, error) {
 // Contains reports whether the history of a commit or branch contains another commit. ErrNotFound says that
 // GitHub no longer has one of them, or that they share no history.
 func (c *Client) Contains(ctx context.Context, repo Repo, descendant, ancestor string) (bool, error) {
-	// Pages after the first omit the changed files, which are not needed.
-	comparison, _, err := c.rest.Repositories.CompareCommits(ctx, repo.Owner, repo.Name, ancestor, descendant,
-		&github.ListOptions{Page: 2, PerPage: 1})
-	if err != nil {
-		return false, c.failed(fmt.Sprintf("compare %.12s with %.12s in %s", ancestor, descendant, repo), err)
-	}
-	return comparison.GetStatus() == "ahead" || comparison.GetStatus() == "identical", nil
+	compared, err := c.Compare(ctx, repo, ancestor, descendant)
+	return compared.Contains, err
 }
 
 // Commit is a commit of a pull request.
