@@ -115,7 +115,7 @@ func (r replay) run(cmd *cobra.Command, h cli.History, format string) (err error
 	}
 	// It has no Poster, so it cannot post.
 	rounds := &reviewer.Reviewer{
-		Examiner: *examiner, Read: h.Client, Remote: h.Client.Remote,
+		Examiner: *examiner, Read: h.Client, Upstream: h.Client, Remote: h.Client.Remote,
 		Worktrees: compose.Trees(h.Config),
 	}
 	result := plan.Run(ctx, rounds, documentsOfToday(h.Client, with), pull.BudgetsOf(h.Config).Round, cli.Steps(cmd.ErrOrStderr()))

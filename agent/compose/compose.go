@@ -230,8 +230,8 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 			Engine: eng, Guidelines: rules, Pages: cfg.GuidelinesURL, Layer: layer, TempDir: tempDir, Settings: settings,
 		},
 		Trust: book, Key: key,
-		Worktrees: trees, Read: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client), Resolve: forge.NewResolver(client),
-		Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
+		Worktrees: trees, Read: client, Upstream: client, Post: forge.NewPoster(client), Say: forge.NewSpeaker(client),
+		Resolve: forge.NewResolver(client), Withdraw: forge.NewWithdrawer(client), Remote: client.Remote,
 	}
 	a.Author = &author.Author{
 		Worktrees: trees, Engine: eng, Read: client, Remote: client.Remote,

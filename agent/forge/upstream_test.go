@@ -83,9 +83,10 @@ func TestAddressesOfSubmodules(t *testing.T) {
 			"https://github.com/acme/lib":           none,
 		},
 		"https://ghe.acme.example:8443/api/v3/": {
-			"https://ghe.acme.example:8443/acme/lib": "acme/lib",
-			"https://ghe.acme.example/acme/lib":      none,
-			"git@ghe.acme.example:acme/lib":          none,
+			"https://ghe.acme.example:8443/acme/lib":   "acme/lib",
+			"https://ghe.acme.example/acme/lib":        none,
+			"git@ghe.acme.example:acme/lib":            none,
+			"ssh://git@ghe.acme.example:8443/acme/lib": none,
 		},
 	} {
 		c, err := forge.New(forge.Config{APIURL: host, Token: "t"})

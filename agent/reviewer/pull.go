@@ -11,6 +11,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/impact"
 	"touchstone/agent/pull"
+	"touchstone/agent/reviewer/submodule"
 	"touchstone/agent/reviewer/suspect"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
@@ -44,6 +45,9 @@ func (r *Reviewer) subject(ctx context.Context, pr forge.PullRequest, tree *work
 			Raised: raised(pr)},
 		Remarks: Remarks{CI: ci(pr)},
 		Rules:   Rules{Pages: pages(pr), Past: func(ctx context.Context) (map[string]int, error) { return r.tripped(ctx, pr) }},
+	}
+	if r.Upstream != nil {
+		s.Moved = submodule.Judge{GitHub: r.Upstream, Files: tree, Of: pr.Ref.Repo, Branch: pr.Base.Name}.Moved
 	}
 	if s.Diff, err = tree.Diff(ctx); err != nil {
 		return s, fmt.Errorf("read the change: %w", err)

@@ -25,6 +25,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/agent/pull"
 	"touchstone/agent/reviewer/change"
+	"touchstone/agent/reviewer/submodule"
 	"touchstone/agent/telemetry"
 	"touchstone/agent/trust"
 	"touchstone/verdict"
@@ -67,10 +68,12 @@ type Reviewer struct {
 	Examiner
 	Worktrees *worktree.Store
 	Read      Reader
-	Post      Poster
-	Withdraw  Withdrawer
-	Say       Speaker
-	Resolve   Resolver
+	// Upstream says where the commits of submodules stand; nil holds each that moves.
+	Upstream submodule.GitHub
+	Post     Poster
+	Withdraw Withdrawer
+	Say      Speaker
+	Resolve  Resolver
 	// Trust decides which records under this login are its own. Key signs new ones.
 	Trust *trust.Book
 	Key   ed25519.PrivateKey

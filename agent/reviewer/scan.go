@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"touchstone/agent/quality"
+	"touchstone/agent/reviewer/submodule"
 	"touchstone/agent/reviewer/suspect"
 	"touchstone/verdict"
 	"touchstone/verdict/guard"
@@ -42,8 +43,13 @@ func scanned(ctx context.Context, s Subject) (scan, error) {
 	if err != nil {
 		return scan{}, err
 	}
+	elsewhere, moved, err := s.submodules(ctx)
+	if err != nil {
+		return scan{}, err
+	}
 	held, suspected := suspect.Look(append(s.texts(), binaries...))
-	return scan{holds: slices.Concat(lowered, held, unread), evidence: grouped(slices.Concat(doubted, suspected, opaque))}, nil
+	return scan{holds: slices.Concat(lowered, held, elsewhere, unread),
+		evidence: grouped(slices.Concat(doubted, suspected, opaque, moved))}, nil
 }
 
 // speaks reports whether code found text in the change that is hidden, forged, or reads as if it addressed
@@ -51,7 +57,9 @@ func scanned(ctx context.Context, s Subject) (scan, error) {
 func (s scan) speaks() bool {
 	return slices.ContainsFunc(s.holds, func(h verdict.Hold) bool {
 		return h.Kind == verdict.HiddenText || h.Kind == verdict.Manipulation
-	}) || slices.ContainsFunc(s.evidence, func(e verdict.Evidence) bool { return e.Rule == addressRule && e.Kind != suspect.Data })
+	}) || slices.ContainsFunc(s.evidence, func(e verdict.Evidence) bool {
+		return e.Rule == addressRule && e.Kind != suspect.Data && e.Kind != suspect.Submodule
+	})
 }
 
 // addressRule is the row behind what code suspects of texts.
@@ -61,17 +69,14 @@ const addressRule = "security/S14"
 const maxBinary = 32 << 20
 
 // binaries are the texts whose lines git does not show but which the session can open. Files that no session
-// can read need a person: files that are too large, programs, and submodules, whose content is elsewhere. Of
-// documents and of the data of tests, the session must say what reads them, until they move to where they need a person.
+// can read need a person: files that are too large, and programs. Of documents and of the data of tests, the session
+// must say what reads them, until they move to where they need a person.
 func (c Checkout) binaries(ctx context.Context) (texts []suspect.Text, unread []verdict.Hold, opaque []verdict.Evidence, err error) {
 	wanted, executable, before := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, f := range c.Diff.Files {
 		executable[f.Path], before[f.Path] = f.NewMode == "100755", f.OldMode == "100755"
 		wanted[f.Path] = f.Binary || (f.Status == "renamed" || f.Status == "mode-changed") && f.OldBlob == f.NewBlob &&
 			(executable[f.Path] && !before[f.Path] || suspect.Exposed(f.OldPath, f.Path))
-		if f.Submodule && f.NewMode == "160000" {
-			unread = append(unread, suspect.Elsewhere(f.Path, f.NewBlob))
-		}
 	}
 	sides, err := c.Files.Sides(ctx, c.Diff, func(path string) bool { return wanted[path] }, maxBinary)
 	if err != nil {
@@ -94,6 +99,18 @@ func (c Checkout) binaries(ctx context.Context) (texts []suspect.Text, unread []
 		}
 	}
 	return texts, unread, opaque, nil
+}
+
+// submodules are the moves of submodules, whose content is elsewhere. They need a person, except for those that are
+// certainly ordinary: these the session must answer.
+func (c Checkout) submodules(ctx context.Context) (holds []verdict.Hold, evidence []verdict.Evidence, err error) {
+	if c.Moved != nil {
+		return c.Moved(ctx, c.Diff)
+	}
+	for _, f := range submodule.All(c.Diff) {
+		holds = append(holds, suspect.Elsewhere(f.Path, f.NewBlob, ""))
+	}
+	return holds, nil, nil
 }
 
 // qualityBar is what the guard finds: checks that the change makes easier to pass, and changes that may do

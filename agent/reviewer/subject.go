@@ -55,6 +55,8 @@ type Checkout struct {
 	PatchID string
 	// Shown returns what GitHub shows of the change, in lines of the head; nil if only Diff is shown.
 	Shown func(context.Context) (worktree.Shown, error)
+	// Moved judges the submodules that Diff moves; nil holds them all.
+	Moved func(context.Context, diff.Diff) ([]verdict.Hold, []verdict.Evidence, error)
 	// Dir is a checkout of the merge, in which the session works.
 	Dir   string
 	Files Files

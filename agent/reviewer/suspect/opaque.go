@@ -14,8 +14,12 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// Data is the kind of the evidence for a binary file among those of tests, for a document, and for a picture of another name.
-const Data = "binary"
+const (
+	// Data is the kind of the evidence for a binary file among those of tests, for a document, and for a picture of another name.
+	Data = "binary"
+	// Submodule is that of the evidence for a submodule that moves along a branch.
+	Submodule = "submodule"
+)
 
 // The content types, by the beginnings of their names, of files that are not text.
 var (
@@ -100,9 +104,30 @@ func of(kind *mimetype.MIME, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(kind.String(), name) })
 }
 
-// Elsewhere is the hold for a new or moved submodule.
-func Elsewhere(name, commit string) verdict.Hold {
-	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: name,
-		Detail: fmt.Sprintf("The submodule brings in commit %s of another repository, whose content is no part of this review. Look what it "+
-			"changes there.", commit)}
+// Elsewhere is the hold for a new or moved submodule. doubt says, as half a sentence, why its move may not be an
+// ordinary one; empty if nobody asked.
+func Elsewhere(name, commit, doubt string) verdict.Hold {
+	detail := fmt.Sprintf("The submodule brings in commit %s of another repository, whose content is no part of this review. Look what it "+
+		"changes there.", commit)
+	if doubt != "" {
+		detail += fmt.Sprintf(" It is held because %s.", strings.TrimSuffix(doubt, "."))
+	}
+	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: name, Detail: detail}
+}
+
+// Move is how a submodule moves along a branch of its repository.
+type Move struct {
+	From, To string // full SHAs of commits; From is in the history of To
+	Repo     string // owner/name
+	Branch   string // contains both
+	Commits  int    // how many the move brings
+	URL      string // where they can be read
+}
+
+// Moved is the evidence for a submodule that moves along a branch.
+func Moved(name string, m Move) verdict.Evidence {
+	return verdict.Evidence{Kind: Submodule, Rule: rule, Path: name,
+		Detail: fmt.Sprintf("The submodule moves from %.12s to %.12s of %s, both on its branch %s. This brings %s, which no part of this review "+
+			"shows: %s Find what uses the submodule, and whether the move belongs to this change.", m.From, m.To, m.Repo, m.Branch,
+			verdict.Amount(m.Commits, "commit", "commits"), m.URL)}
 }
