@@ -75,6 +75,15 @@ func (i *installations) of(repo Repo) *issued {
 }
 
 func (i *installations) sign(ctx context.Context, repo Repo) (token, error) {
+	signed, err := i.own(ctx, repo)
+	if of, ok := ctx.Value(besideKey{}).(Repo); ok && errors.Is(err, ErrNotFound) && !unknownApp(err) {
+		return i.own(ctx, of)
+	}
+	return signed, err
+}
+
+// own returns the token of the installation that has a repository.
+func (i *installations) own(ctx context.Context, repo Repo) (token, error) {
 	held := i.of(repo)
 	held.mu.Lock()
 	defer held.mu.Unlock()
@@ -255,6 +264,14 @@ type aboutKey struct{}
 // about marks a request as being about a repository, where its URL does not say so.
 func about(ctx context.Context, repo Repo) context.Context {
 	return context.WithValue(ctx, aboutKey{}, repo)
+}
+
+type besideKey struct{}
+
+// Beside marks reads as made for a repository. An App reads others, on which it is not installed, with the token of
+// this one, which sees what is public.
+func Beside(ctx context.Context, of Repo) context.Context {
+	return context.WithValue(ctx, besideKey{}, of)
 }
 
 // aboutRepo is the repository that a request is about, or zero.

@@ -214,3 +214,31 @@ func TestAnotherAppsKeyIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// TestAnAppReadsPublicRepositoriesBesideItsOwn: without a word for which repository it reads, it is told to be installed.
+func TestAnAppReadsPublicRepositoriesBesideItsOwn(t *testing.T) {
+	w, _, client, _ := installed(t)
+	files := map[string]string{"a.c": "a\n"}
+	lib, secret := forge.Repo{Owner: guest, Name: "lib"}, forge.Repo{Owner: guest, Name: "secret"}
+	for repo, private := range map[forge.Repo]bool{lib: false, secret: true} {
+		if err := w.CreateRepo(t.Context(), githubsim.RepoOptions{Owner: repo.Owner, Name: repo.Name, Files: files, Private: private,
+			Permissions: map[string]string{}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	beside := forge.Beside(t.Context(), forge.Repo{Owner: "acme", Name: "app"})
+	tip, err := client.Tip(beside, lib, "")
+	if err != nil || tip.Name != "main" {
+		t.Errorf("a public one: %+v, %v", tip, err)
+	}
+	if got, err := client.Compare(beside, lib, tip.SHA, tip.SHA); err != nil || !got.Contains {
+		t.Errorf("compared: %+v, %v", got, err)
+	}
+	if _, err := client.Tip(beside, secret, ""); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("a private one: %v", err)
+	}
+	if _, err := client.Tip(t.Context(), lib, ""); !errors.Is(err, forge.ErrNotFound) ||
+		!strings.Contains(err.Error(), "not installed on guest/lib") {
+		t.Errorf("for no repository: %v", err)
+	}
+}

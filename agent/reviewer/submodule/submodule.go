@@ -39,7 +39,7 @@ type Files interface {
 const (
 	// maxAsked bounds the submodules of one change about which GitHub is asked; patience bounds the time for all of them.
 	maxAsked = 10
-	patience = 30 * time.Second
+	patience = time.Minute
 	// maxDoubt bounds the text of one reason, in bytes.
 	maxDoubt = 300
 )
@@ -60,7 +60,7 @@ func (j Judge) Moved(ctx context.Context, d diff.Diff) (holds []verdict.Hold, ev
 	if len(files) == 0 {
 		return nil, nil, nil
 	}
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(forge.Beside(ctx, j.Of), patience)
 	defer cancel()
 	before, errBefore := j.Files.Submodules(limited, d.Base)
 	after, errAfter := j.Files.Submodules(limited, d.Head)
