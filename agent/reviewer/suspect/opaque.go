@@ -128,6 +128,6 @@ type Move struct {
 func Moved(name string, m Move) verdict.Evidence {
 	return verdict.Evidence{Kind: Submodule, Rule: rule, Path: name,
 		Detail: fmt.Sprintf("The submodule moves from %.12s to %.12s of %s, both on its branch %s. This brings %s, which no part of this review "+
-			"shows: %s Find what uses the submodule, and whether the move belongs to this change.", m.From, m.To, m.Repo, m.Branch,
+			"shows (%s). Find what uses the submodule, and whether the move belongs to this change.", m.From, m.To, m.Repo, m.Branch,
 			verdict.Amount(m.Commits, "commit", "commits"), m.URL)}
 }
