@@ -46,7 +46,7 @@ func (r result) held() bool {
 
 // text reports whether the finding comes from the text checks.
 func (f found) text() bool {
-	return slices.Contains([]string{"hidden-text", "manipulation", "address", "binary"}, f.kind)
+	return slices.Contains([]string{"hidden-text", "manipulation", "address", "binary", suspect.Submodule}, f.kind)
 }
 
 // label returns the label of a held change: that of its gravest hold.
@@ -115,6 +115,10 @@ func examine(ctx context.Context, c *clone, repo string, of commit) (result, err
 	for _, f := range d.Files {
 		texts = append(texts, suspect.Added(f.Path, f.Patch)...)
 		binary[f.Path], executable[f.Path] = f.Binary, f.NewMode == "100755"
+		if f.Submodule && f.NewMode == "160000" { // where GitHub does not say that the move is an ordinary one
+			r.findings = append(r.findings, found{tier: hold, kind: suspect.Submodule, path: f.Path,
+				why: suspect.Elsewhere(f.Path, f.NewBlob, "").Detail})
+		}
 	}
 	sides, err := c.Sides(ctx, d, func(path string) bool { return binary[path] }, maxAround)
 	if err != nil {
@@ -333,12 +337,13 @@ func is[T comparable](table map[string]T, r result, want T) bool {
 // can read.
 func texts(out io.Writer, all []result) {
 	for _, of := range []struct {
-		what   string
-		binary bool
-	}{{"their text", false}, {"a binary file", true}} {
+		what  string
+		kinds []string
+	}{{"their text", []string{"hidden-text", "manipulation", "address"}}, {"a binary file", []string{"binary"}},
+		{"a submodule, if nobody asks GitHub", []string{suspect.Submodule}}} {
 		holds, bots := 0, 0
 		for _, r := range all {
-			if !slices.ContainsFunc(r.findings, func(f found) bool { return f.tier == hold && f.text() && (f.kind == "binary") == of.binary }) {
+			if !slices.ContainsFunc(r.findings, func(f found) bool { return f.tier == hold && slices.Contains(of.kinds, f.kind) }) {
 				continue
 			}
 			holds++
