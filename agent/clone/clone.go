@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -160,7 +161,7 @@ func (c *Clone) snapshot(ctx context.Context, dir string, staged bool) (string, 
 		if err != nil {
 			return "", err
 		}
-		if _, err := c.output(ctx, "add", "--all", "--", "."); err != nil {
+		if err := c.add(ctx, before); err != nil {
 			return "", err
 		}
 		after, err := c.staged(ctx)
@@ -172,6 +173,29 @@ func (c *Clone) snapshot(ctx context.Context, dir string, staged bool) (string, 
 		}
 	}
 	return c.line(ctx, "write-tree")
+}
+
+// add records the working tree in the index. Of a submodule it records the commit that is checked out. Git add would also
+// run git status in it, and with that the filters and the file system monitor that the submodule's own configuration names.
+func (c *Clone) add(ctx context.Context, before map[string]string) error {
+	var submodules strings.Builder
+	everything := bytes.NewBufferString(".\x00")
+	for path, entry := range before {
+		if !strings.HasPrefix(entry, "160000 ") {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(c.Top, filepath.FromSlash(path), ".git")); err == nil { // git status runs in no other
+			submodules.WriteString(path + "\x00")
+			everything.WriteString(":(exclude,literal)" + path + "\x00")
+		}
+	}
+	// Git reads the option from the left: it cancels the setting of the environment.
+	_, err := c.outputOf(ctx, everything, "--no-literal-pathspecs", "add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul")
+	if err != nil {
+		return err
+	}
+	_, err = c.outputOf(ctx, strings.NewReader(submodules.String()), "update-index", "-z", "--stdin")
+	return err
 }
 
 // copyIndex copies an index with its modification time: git treats files that changed after it as changed
@@ -216,7 +240,8 @@ func (c *Clone) outputOf(ctx context.Context, in io.Reader, args ...string) ([]b
 	out, err := cmd.Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		first, _, _ := bytes.Cut(bytes.TrimSpace(failed.Stderr), []byte("\n"))
-		return nil, fmt.Errorf("git %s: %s: %w", args[0], first, err)
+		command := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
+		return nil, fmt.Errorf("git %s: %s: %w", args[command], first, err)
 	}
 	return out, err
 }
