@@ -139,7 +139,7 @@ func (s *Store) collect(ctx context.Context, h home, before time.Time, done *Col
 	failed = append(failed, h.dropOrphans())
 	m := s.repo(h, nil, nil)
 	failed = append(failed, m.forgetLeftovers(ctx, before))
-	packs, err := filepath.Glob(filepath.Join(h.Mirror(), "objects", "pack", "*.pack"))
+	packs, err := fs.Glob(os.DirFS(h.Mirror()), "objects/pack/*.pack")
 	if err == nil && len(packs) > maxPacks {
 		// Unreferenced objects stay for two weeks: another process may be about to refer to them.
 		err = m.Run(ctx, gitcmd.Command{Args: []string{"gc", "--quiet", "--prune=2.weeks.ago"}})

@@ -115,12 +115,13 @@ func Clear(stateDir string) (cleared int, err error) {
 
 // clearLeft removes the directories that no living process holds, and counts them.
 func clearLeft(all string) (cleared int, err error) {
-	dirs, err := filepath.Glob(filepath.Join(all, prefix+"*"))
+	names, err := fs.Glob(os.DirFS(all), prefix+"*")
 	if err != nil {
 		return 0, err
 	}
 	var failed []error
-	for _, dir := range dirs {
+	for _, name := range names {
+		dir := filepath.Join(all, name)
 		left := &Dir{Path: dir, lock: lockOf(dir)}
 		if free, err := left.lock.TryLock(); err != nil {
 			failed = append(failed, err)

@@ -11,6 +11,9 @@
 package layout
 
 import (
+	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -36,10 +39,10 @@ func Around(tree string) Home { return Home{filepath.Dir(tree)} }
 
 // All returns the homes below a root that have a mirror.
 func All(root string) ([]Home, error) {
-	mirrors, err := filepath.Glob(filepath.Join(root, "*", "*", mirror))
+	mirrors, err := fs.Glob(os.DirFS(root), "*/*/"+mirror) // a root may have a [ in its path
 	homes := make([]Home, len(mirrors))
-	for i, path := range mirrors {
-		homes[i] = Home{filepath.Dir(path)}
+	for i, name := range mirrors {
+		homes[i] = Home{filepath.Join(root, filepath.FromSlash(path.Dir(name)))}
 	}
 	return homes, err
 }
