@@ -188,27 +188,50 @@ func (t *Tree) withoutConverted(ctx context.Context, why error, merge func() err
 	if err != nil || len(same) == 0 {
 		return errors.Join(why, err)
 	}
+	if err := writeFile(filepath.Join(t.git.Dir, takenAway), strings.Join(same, "\x00")); err != nil {
+		return errors.Join(why, err)
+	}
 	for _, path := range same {
-		if err := os.Remove(filepath.Join(t.git.Tree, filepath.FromSlash(path))); err != nil {
-			return errors.Join(why, err)
+		if err = os.Remove(filepath.Join(t.git.Tree, filepath.FromSlash(path))); err != nil {
+			break
 		}
 	}
-	merged := merge()
-	ctx = context.WithoutCancel(ctx) // files that are missing would count as deleted by hand
-	if entries, err = t.entries(ctx, nil); err != nil {
-		return errors.Join(merged, err)
+	if err == nil {
+		why = merge()
 	}
+	// Files that are missing would count as deleted by hand.
+	return errors.Join(why, err, t.bringBack(context.WithoutCancel(ctx)))
+}
+
+// takenAway is the file, beside the index, with the paths that withoutConverted takes out of the tree. It is there for as
+// long as they may be missing, even if the process is killed meanwhile.
+const takenAway = "taken-away"
+
+// bringBack writes the files again that a merge did without, as far as the index still has them.
+func (t *Tree) bringBack(ctx context.Context) error {
+	list := filepath.Join(t.git.Dir, takenAway)
+	paths, err := os.ReadFile(list)
+	if err != nil {
+		return ignoreNotExist(err)
+	}
+	entries, err := t.entries(ctx, nil)
+	if err != nil {
+		return err
+	}
+	gone := splitNames(paths)
 	var missing strings.Builder
 	for _, entry := range entries {
 		meta, path, _ := strings.Cut(entry, "\t")
-		if _, lacks := slices.BinarySearch(same, path); lacks && strings.HasSuffix(meta, " 0") &&
+		if _, lacks := slices.BinarySearch(gone, path); lacks && strings.HasSuffix(meta, " 0") &&
 			!exists(filepath.Join(t.git.Tree, filepath.FromSlash(path))) {
 			missing.WriteString(path + "\x00")
 		}
 	}
-	if missing.Len() == 0 {
-		return merged
+	if missing.Len() > 0 {
+		if err := t.git.Run(ctx, gitcmd.Command{Stdin: strings.NewReader(missing.String()),
+			Args: []string{"checkout-index", "--quiet", "--force", "-z", "--stdin"}}); err != nil {
+			return err
+		}
 	}
-	return errors.Join(merged, t.git.Run(ctx, gitcmd.Command{Stdin: strings.NewReader(missing.String()),
-		Args: []string{"checkout-index", "--quiet", "--force", "-z", "--stdin"}}))
+	return os.Remove(list)
 }

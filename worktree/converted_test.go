@@ -146,3 +146,33 @@ func TestACancelledMergeBringsBackWhatItTookAway(t *testing.T) {
 		t.Errorf("mixed.bat is %q", got)
 	}
 }
+
+// TestWhatAKilledMergeTookAwayIsNoDeletion ends as a process does that is killed while the files are not in the tree.
+func TestWhatAKilledMergeTookAwayIsNoDeletion(t *testing.T) {
+	t.Parallel()
+	req, s := unconverted(t, func(r *remoteRepo) { r.git("rm", "-q", "--cached", "ends.txt") })
+	tree := acquire(t, s, req)
+	old(t, tree)
+	func() {
+		defer func() { _ = recover() }()
+		_ = tree.withoutConverted(t.Context(), nil, func() error { panic("killed") })
+	}()
+	if exists(filepath.Join(tree.Dir(), "mixed.bat")) {
+		t.Fatal("the file is there after the kill")
+	}
+	release(t, tree)
+	tree = acquire(t, s, req)
+	if got := read(t, tree.Dir(), "mixed.bat"); got != "one\r\ntwo\r\n" {
+		t.Errorf("mixed.bat is %q", got)
+	}
+	if got := leftovers(t, s); len(got) > 0 {
+		t.Errorf("set aside, though nobody changed anything: %q", got)
+	}
+	// From now on, a file that is missing was deleted by hand.
+	must(t, os.Remove(filepath.Join(tree.Dir(), "mixed.bat")))
+	release(t, tree)
+	acquire(t, s, req)
+	if got := leftovers(t, s); len(got) != 1 {
+		t.Errorf("set aside: %q, want the deletion", got)
+	}
+}

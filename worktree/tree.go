@@ -165,6 +165,9 @@ func (t *Tree) reset(ctx context.Context, head string) error {
 	if err == nil {
 		err = t.reveal(ctx, nil, entries)
 	}
+	if err == nil {
+		err = t.bringBack(ctx) // from a process that was killed meanwhile
+	}
 	if err != nil {
 		return err
 	}
