@@ -46,12 +46,8 @@ func (c ownChange) inspect(ctx context.Context) (change, undoes string, err erro
 	if head != c.head {
 		return "", "", fmt.Errorf("%w: it made its own commits, which only this program may do", ErrForbidden)
 	}
-	merging, err := c.tree.Merging()
-	if err != nil {
+	if err := c.otherMerge(); err != nil {
 		return "", "", err
-	}
-	if merging != c.merging {
-		return "", "", fmt.Errorf("%w: it ended a merge or began one, which only this program may do", ErrForbidden)
 	}
 	snapshot, err := c.tree.Snapshot(ctx)
 	if err != nil {
@@ -81,6 +77,21 @@ func (c ownChange) inspect(ctx context.Context) (change, undoes string, err erro
 		return "", "", err
 	}
 	return change, undoes, written(diffs)
+}
+
+// otherMerge rejects a merge that is not the one that this program began. It tells a session how to bring that one back. Git
+// refuses to stash files that are in conflict, but not those that a session resolved and added.
+func (c ownChange) otherMerge() error {
+	merging, err := c.tree.Merging()
+	switch {
+	case err != nil || merging == c.merging:
+		return err
+	case c.merging == "":
+		return fmt.Errorf("%w: it began a merge, which only this program may do; end it with `git merge --abort`", ErrForbidden)
+	}
+	return fmt.Errorf("%w: it ended the merge of the base, as git stash, git reset, and tools that stash changes do; bring the merged files "+
+		"back first, for instance with `git stash pop`, and then the merge with `git update-ref MERGE_HEAD %s`; if a tool did it, do not "+
+		"run that tool again", ErrForbidden, c.merging)
 }
 
 // lowered rejects a change that lowers the quality bar, judged by the test runs as far as they are known.

@@ -202,53 +202,6 @@ func TestFixTakesACommitOfTheModelsForNoFix(t *testing.T) {
 	}
 }
 
-// TestFixHasTheParentsThatThisProgramChose checks that a session decides nothing about the history that is pushed.
-func TestFixHasTheParentsThatThisProgramChose(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		base string // what the base makes of the file that the branch changes
-		git  []string
-	}{
-		"the merge is ended": {"theirs()\n", []string{"merge", "--quit"}},
-		"another is begun":   {"", []string{"merge", "--quiet", "--no-commit", "--no-ff", "--strategy=ours"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			g := loopback.New(t, map[string]string{"code.txt": "begin()\n"})
-			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
-			ref := g.Open("topic")
-			if tc.base != "" {
-				g.Commit("main", "Move on", map[string]string{"code.txt": tc.base})
-			}
-			pr := g.Reviewed(ref, verdict.RequestChanges, finding)
-			a := newAuthor(g, func(r loopback.Asked) (string, error) {
-				git := func(args ...string) (string, error) {
-					cmd := exec.Command("git", append([]string{"-c", "user.name=m", "-c", "user.email=m@example.com"}, args...)...)
-					cmd.Dir = r.Dir
-					out, err := cmd.Output()
-					return strings.TrimSpace(string(out)), err
-				}
-				if tc.base == "" {
-					other, err := git("commit-tree", "-p", "HEAD", "-m", "mine", "HEAD^{tree}")
-					if err != nil {
-						return "", err
-					}
-					tc.git = append(tc.git[:5:5], other)
-				}
-				_, _ = git(tc.git...) // the second time, git says that this is done already
-				return write("Done.", map[string]string{"code.txt": "safe()\n"})(r)
-			})
-			if _, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil); !errors.Is(err, author.ErrForbidden) ||
-				!strings.Contains(err.Error(), "it ended a merge or began one") {
-				t.Errorf("it ends in %v", err)
-			}
-			if g.Read(loopback.Author, ref).Head.SHA != pr.Head.SHA {
-				t.Error("something was pushed")
-			}
-		})
-	}
-}
-
 // TestFixOnAFullDisk checks that a session is not asked again if the disk is full, since it could not repair
 // that.
 func TestFixOnAFullDisk(t *testing.T) {
