@@ -33,6 +33,7 @@ type changed struct {
 	// languages read or write.
 	golang []goSide
 	fields []Name
+	field  map[[2]string]int   // the index in fields, by type and name
 	bases  map[string][]string // the types mentioned in the first lines of a changed file's types
 	// annotated are the changed files with annotations for a product graph.
 	annotated map[string]bool
@@ -91,9 +92,9 @@ func emptyChanges() lineChanges {
 func (c *lineChanges) widen(blocks []outline.Block, head string) {
 	const long, near = 90, 15
 	c.around = map[int]string{}
-	lines := strings.Split(head, "\n")
+	lines, function := strings.Split(head, "\n"), outline.ByLine(blocks, outline.Block.Callable)
 	for _, at := range c.at {
-		b, ok := outline.Innermost(blocks, at, outline.Block.Callable)
+		b, ok := function(at)
 		if !ok {
 			continue
 		}
@@ -272,15 +273,16 @@ func touched(s worktree.Sides, before, after []outline.Block, lines lineChanges,
 		names = append(names, Name{Kind: b.Kind, Name: b.Name, In: b.In, Path: file, Line: b.Start, first: b.Start, last: b.End, How: how,
 			old: how == Removed})
 	}
-	for _, b := range after {
+	tests, owner, oldOwner := inline(after), owners(after), owners(before)
+	for i, b := range after {
 		old, ok := was[b.Title()]
 		switch {
-		case unused(b, test || inline(after, b)):
+		case unused(b, test || tests[i]):
 		case !ok:
 			add(b, s.Path, Added)
 		case hit(lines.added, b.Start, b.Body) || hit(lines.removed, old.Start, old.Body):
 			add(b, s.Path, Signature)
-		case own(lines.added, b, after) || own(lines.removed, old, before):
+		case own(lines.added, b, owner) || own(lines.removed, old, oldOwner):
 			how := Body
 			if !b.Callable() {
 				how = Signature
@@ -288,8 +290,9 @@ func touched(s worktree.Sides, before, after []outline.Block, lines lineChanges,
 			add(b, s.Path, how)
 		}
 	}
-	for _, b := range before {
-		if _, ok := is[b.Title()]; !ok && !unused(b, test || inline(before, b)) {
+	tests = inline(before)
+	for i, b := range before {
+		if _, ok := is[b.Title()]; !ok && !unused(b, test || tests[i]) {
 			add(b, s.OldPath, Removed)
 		}
 	}
@@ -339,11 +342,16 @@ func unused(b outline.Block, test bool) bool {
 	return b.Local || b.Kind == "test" || test && (uncalled.MatchString(b.Name) || b.Kind == "var" || b.Kind == "const" || b.Kind == "field")
 }
 
-// inline reports whether a block is in a module of tests.
-func inline(blocks []outline.Block, b outline.Block) bool {
-	return slices.ContainsFunc(blocks, func(o outline.Block) bool {
-		return o.Kind == "module" && o.Start <= b.Start && b.End <= o.End && testModule.MatchString(o.Name)
-	})
+// inline reports which blocks of a file are in a module of tests.
+func inline(blocks []outline.Block) []bool {
+	within, end := make([]bool, len(blocks)), 0 // of the modules so far: a block follows the block around it
+	for i, b := range blocks {
+		if b.Kind == "module" && testModule.MatchString(b.Name) {
+			end = max(end, b.End)
+		}
+		within[i] = b.End <= end
+	}
+	return within
 }
 
 var testModule = lazyregexp.New(`^(?:\w+_)?tests?$`)
@@ -368,9 +376,14 @@ func hit(changed map[int]string, first, last int) bool {
 	return false
 }
 
+// owners tells to which block of a file a line belongs.
+func owners(blocks []outline.Block) func(line int) (outline.Block, bool) {
+	return outline.ByLine(blocks, func(b outline.Block) bool { return !b.Local && b.Kind != "test" })
+}
+
 // own reports whether a changed line belongs to a block itself, and not to a block within it. A module has no
 // lines of its own: its lines belong to what it contains.
-func own(changed map[int]string, b outline.Block, all []outline.Block) bool {
+func own(changed map[int]string, b outline.Block, owner func(line int) (outline.Block, bool)) bool {
 	if b.Kind == "module" {
 		return false
 	}
@@ -378,8 +391,7 @@ func own(changed map[int]string, b outline.Block, all []outline.Block) bool {
 		if text, ok := changed[line]; !ok || strings.TrimSpace(text) == "" || comment.MatchString(text) && !b.Callable() {
 			continue
 		}
-		inner, _ := outline.Innermost(all, line, func(o outline.Block) bool { return !o.Local && o.Kind != "test" })
-		if inner == b {
+		if inner, _ := owner(line); inner == b {
 			return true
 		}
 	}

@@ -54,11 +54,9 @@ func (f *finder) shown(file string, lines []string, blocks []outline.Block, b ou
 	if first && last {
 		return c
 	}
-	if b.Callable() || b.Kind == "test" {
-		for line := range f.change.added[file] {
-			if b.Start <= line && line <= end {
-				return c
-			}
+	for line := b.Start; line <= end && (b.Callable() || b.Kind == "test"); line++ {
+		if _, added := f.change.added[file][line]; added {
+			return c
 		}
 	}
 	add := func(first, last int) {
@@ -131,8 +129,9 @@ func (f *finder) around(names []Name, called []Code) (all []Code, err error) {
 	}
 	err = f.read(wanted, func(entry int, file, text string, lines []string) {
 		blocks := outline.Of(file, []byte(text))
+		function := outline.ByLine(blocks, func(b outline.Block) bool { return b.Callable() || b.Kind == "test" })
 		for _, u := range uses[entry] {
-			b, ok := outline.Innermost(blocks, u.line, func(b outline.Block) bool { return b.Callable() || b.Kind == "test" })
+			b, ok := function(u.line)
 			if !ok || b.Lines() < 2 {
 				b = outline.Block{Kind: "lines", Start: u.line - nearLines/2, Body: u.line - nearLines/2, End: u.line + nearLines/2}
 				b.Start, b.Body = max(1, b.Start), max(1, b.Body)
@@ -180,6 +179,11 @@ func (f *finder) besides(rank int, take func(Code)) error {
 	err := f.read(wanted, func(_ int, file, _ string, lines []string) {
 		blocks := f.change.outlines[file]
 		shared := map[string]map[string]bool{} // the state that changed methods use, by type
+		callable, fields := map[string]bool{}, map[[2]string]bool{}
+		for _, b := range blocks {
+			callable[b.Name] = callable[b.Name] || b.Callable()
+			fields[[2]string{b.In, b.Name}] = fields[[2]string{b.In, b.Name}] || b.Kind == "field" || b.Kind == "var"
+		}
 		uses := func(b outline.Block, take func(string)) {
 			for _, line := range lines[min(b.Start-1, len(lines)):min(b.End, len(lines))] {
 				for _, name := range parts(bare(line)) {
@@ -198,11 +202,7 @@ func (f *finder) besides(rank int, take func(Code)) error {
 				shared[b.In] = map[string]bool{}
 			}
 			uses(b, func(name string) {
-				field := func(o outline.Block) bool {
-					return o.In == b.In && o.Name == name && (o.Kind == "field" || o.Kind == "var")
-				}
-				if name[0] == '.' && !slices.ContainsFunc(blocks, func(o outline.Block) bool { return o.Callable() && o.Name == name[1:] }) ||
-					slices.ContainsFunc(blocks, field) {
+				if name[0] == '.' && !callable[name[1:]] || fields[[2]string{b.In, name}] {
 					shared[b.In][name] = true
 				}
 			})

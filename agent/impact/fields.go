@@ -104,19 +104,19 @@ func (f *finder) fields(ctx context.Context) error {
 		}
 	}
 	type source struct {
-		types []outline.Block
-		lines []string
+		typeAt func(line int) (outline.Block, bool)
+		lines  []string
 	}
 	sources := map[string]source{} // each is parsed once, since thousands of its fields may be touched
 	for _, n := range touched {
 		in, known := sources[n.Path]
 		if !known {
 			text := f.program.Source(n.Path)
-			in.types = slices.DeleteFunc(outline.Of(n.Path, text), func(b outline.Block) bool { return b.Kind != "type" })
+			in.typeAt = outline.ByLine(outline.Of(n.Path, text), isType)
 			in.lines = strings.Split(string(text), "\n")
 			sources[n.Path] = in
 		}
-		if b, ok := outline.Innermost(in.types, n.Line, func(outline.Block) bool { return true }); ok {
+		if b, ok := in.typeAt(n.Line); ok {
 			n.In = b.Name
 		}
 		n.hide(nil)
@@ -198,12 +198,12 @@ func (c *changed) touch(s worktree.Sides, test bool, before, after []outline.Blo
 	if test || !outline.Knows(s.Path) || c.looked > maxLooked {
 		return
 	}
-	r := toucher{change: c, file: s.Path, after: after, values: valuesOf(s.Path, string(s.After))}
+	r := toucher{change: c, file: s.Path, values: valuesOf(s.Path, string(s.After)), members: map[[2]string][]outline.Block{}}
+	for _, b := range after {
+		r.members[[2]string{b.In, b.Name}] = append(r.members[[2]string{b.In, b.Name}], b)
+	}
 	for i, side := range []map[int]string{lines.added, lines.removed} {
-		r.blocks = after
-		if i == 1 {
-			r.blocks = before
-		}
+		r.turn([][]outline.Block{after, before}[i])
 		for _, at := range slices.Sorted(maps.Keys(side)) {
 			if len(side[at]) <= maxLine && !comment.MatchString(side[at]) && !imported(side[at]) {
 				r.line(at, bare(side[at]))
@@ -212,16 +212,41 @@ func (c *changed) touch(s worktree.Sides, test bool, before, after []outline.Blo
 	}
 }
 
-// toucher finds the fields in the lines of one file.
+// toucher finds the fields in the lines of one file. What it looks up for each line is prepared: a generated file has
+// thousands of definitions, and as many changed lines.
 type toucher struct {
-	change        *changed
-	file          string
-	after, blocks []outline.Block // blocks of the head, and of the side to which a line belongs
-	values        values          // those of the head
+	change  *changed
+	file    string
+	values  values                        // those of the head
+	members map[[2]string][]outline.Block // the definitions of the head, by type and name
+	// typeAt and fields are those of the side to which the lines belong: the type around a line, and the fields by
+	// their type and the first word of their names.
+	typeAt func(line int) (outline.Block, bool)
+	fields map[[2]string][]outline.Block
 }
 
+// turn prepares for the lines of one side of the file.
+func (r *toucher) turn(blocks []outline.Block) {
+	r.typeAt, r.fields = outline.ByLine(blocks, isType), map[[2]string][]outline.Block{}
+	if !implicit(r.file) {
+		return
+	}
+	for _, b := range blocks {
+		for word := range strings.FieldsFuncSeq(b.Name, noWord) {
+			if b.Kind == "field" || b.Kind == "var" {
+				r.fields[[2]string{b.In, word}] = append(r.fields[[2]string{b.In, word}], b)
+			}
+			break
+		}
+	}
+}
+
+func isType(b outline.Block) bool { return b.Kind == "type" }
+
+func noWord(r rune) bool { return r < 0x80 && !wordByte[byte(r)] }
+
 func (r *toucher) line(at int, line string) {
-	b, _ := outline.Innermost(r.blocks, at, func(b outline.Block) bool { return b.Kind == "type" })
+	b, _ := r.typeAt(at)
 	for _, m := range asked.FindAllStringSubmatchIndex(line, 10) {
 		of, name, rest := line[m[2]:m[3]], line[m[6]:m[7]], line[m[1]:]
 		if called(rest) || len(name) < 2 || name == "new" || strings.HasPrefix(name, "__") || of[0] <= '9' ||
@@ -242,12 +267,17 @@ func (r *toucher) line(at int, line string) {
 			r.field(line[m[2]:m[3]], b.Name, line[m[1]:])
 		}
 	}
-	if b.Name == "" || !implicit(r.file) {
+	if b.Name == "" {
 		return
 	}
-	for _, f := range r.blocks {
-		if f.In == b.Name && (f.Kind == "field" || f.Kind == "var") && f.Start != at {
-			if i := find(line, f.Name); i >= 0 && !strings.HasSuffix(line[:i], ".") && !called(line[i+len(f.Name):]) {
+	known := map[string]bool{}
+	for word := range strings.FieldsFuncSeq(line, noWord) {
+		if known[word] {
+			continue
+		}
+		known[word] = true
+		for _, f := range r.fields[[2]string{b.Name, word}] {
+			if i := find(line, f.Name); f.Start != at && i >= 0 && !strings.HasSuffix(line[:i], ".") && !called(line[i+len(f.Name):]) {
 				r.field(f.Name, b.Name, line[i+len(f.Name):])
 			}
 		}
@@ -270,21 +300,22 @@ func (r *toucher) field(name, in, rest string) {
 	if assigns.MatchString(rest) {
 		worth = 4
 	}
-	for i := range c.fields {
-		if n := &c.fields[i]; n.Name == name && n.In == in {
-			n.weight += worth
-			return
-		}
+	key := [2]string{in, name}
+	if i, known := c.field[key]; known {
+		c.fields[i].weight += worth
+		return
 	}
 	n := Name{Kind: "field", Name: name, In: in, Path: r.file, How: Touched, weight: worth}
-	for _, b := range r.after {
-		if b.Name == name && b.In == in && b.Callable() {
+	for _, b := range r.members[key] {
+		if b.Callable() {
 			return // a method passed as a value
 		}
-		if b.Name == name && b.In == in {
-			n.Line, n.first, n.last = b.Start, b.Start, b.Start
-		}
+		n.Line, n.first, n.last = b.Start, b.Start, b.Start
 	}
+	if c.field == nil {
+		c.field = map[[2]string]int{}
+	}
+	c.field[key] = len(c.fields)
 	c.fields = append(c.fields, n)
 }
 

@@ -91,3 +91,35 @@ func TestThousandsOfFieldsOfOneFileTakeNoMinutes(t *testing.T) {
 		}
 	})
 }
+
+// TestALongFileOfDefinitionsIsReadOnce changes each of 60,000 definitions, which use each other: none is searched for among
+// all others. That took minutes.
+func TestALongFileOfDefinitionsIsReadOnce(t *testing.T) {
+	t.Parallel()
+	const definitions = 60_000
+	for name, line := range map[string]string{"a.py": "  self.value_%d = self.value_%d\n", "A.java": "  private int value%d = value%d;\n"} {
+		lines := emptyChanges()
+		blocks := []outline.Block{{Kind: "type", Name: "Store", Start: 1, Body: 1, End: definitions + 1}}
+		var before, after strings.Builder
+		before.WriteString("class Store {\n")
+		after.WriteString("class Store {\n")
+		for i := range definitions {
+			at := i + 2
+			lines.removed[at], lines.added[at] = fmt.Sprintf(line, i, i+1), fmt.Sprintf(line, i, i+2)
+			before.WriteString(lines.removed[at])
+			after.WriteString(lines.added[at])
+			lines.at = append(lines.at, at)
+			blocks = append(blocks, outline.Block{Kind: "field", Name: fmt.Sprintf("value%d", i), In: "Store", Start: at, Body: at, End: at})
+		}
+		s := worktree.Sides{Path: name, OldPath: name, Before: []byte(before.String()), After: []byte(after.String())}
+		within(t, 30*time.Second, func() {
+			var c changed
+			names := touched(s, blocks, blocks, lines, false)
+			lines.widen(blocks, after.String())
+			c.touch(s, false, blocks, blocks, lines)
+			if len(names) < definitions || len(c.fields) < definitions/2 {
+				t.Errorf("%s: %d names, %d fields", name, len(names), len(c.fields))
+			}
+		})
+	}
+}

@@ -156,7 +156,7 @@ var funcWord = hash("func")
 // parts returns the words of a name; a route or a flag may have several.
 func parts(name string) []string {
 	var all []string
-	for part := range bytes.FieldsFuncSeq([]byte(name), func(r rune) bool { return r < 0x80 && !wordByte[byte(r)] }) {
+	for part := range bytes.FieldsFuncSeq([]byte(name), noWord) {
 		if len(part) >= 2 {
 			all = append(all, string(part))
 		}

@@ -4,6 +4,7 @@
 package outline
 
 import (
+	"slices"
 	"strings"
 
 	"touchstone/worktree/filekind"
@@ -74,6 +75,30 @@ func Innermost(blocks []Block, line int, wanted func(Block) bool) (b Block, ok b
 		}
 	}
 	return b, ok
+}
+
+// ByLine returns a function that returns what Innermost does, for any number of lines: it goes through the blocks only once.
+func ByLine(blocks []Block, wanted func(Block) bool) func(line int) (Block, bool) {
+	var order []int // the largest block first; of two of the same size, the later one is the innermost
+	last := 0
+	for i, b := range blocks {
+		if wanted(b) {
+			order, last = append(order, i), max(last, b.End)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return blocks[b].Lines() - blocks[a].Lines() })
+	innermost := make([]int, last+1) // by line: the index of the block, plus 1
+	for _, i := range order {
+		for line := max(blocks[i].Start, 0); line <= blocks[i].End; line++ {
+			innermost[line] = i + 1
+		}
+	}
+	return func(line int) (Block, bool) {
+		if line < 0 || line > last || innermost[line] == 0 {
+			return Block{}, false
+		}
+		return blocks[innermost[line]-1], true
+	}
 }
 
 // lines splits a text into lines as an editor counts them.

@@ -2,6 +2,7 @@ package outline
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -182,6 +183,28 @@ func TestWhatEnclosesALineIsFoundFarAbove(t *testing.T) {
 		}
 		if asked != many {
 			t.Errorf("%s has %d such lines", name, asked)
+		}
+	}
+}
+
+// TestByLineFindsWhatInnermostFinds compares them on blocks that are nested, overlap, or have the same lines.
+func TestByLineFindsWhatInnermostFinds(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var blocks []Block
+		for i := range random.IntN(12) {
+			start := 1 + random.IntN(20)
+			blocks = append(blocks, Block{Kind: []string{"func", "type"}[random.IntN(2)], Name: fmt.Sprint(i), Start: start,
+				End: start + random.IntN(10)})
+		}
+		for _, wanted := range []func(Block) bool{Block.Callable, func(Block) bool { return true }, func(Block) bool { return false }} {
+			at := ByLine(blocks, wanted)
+			for line := -1; line < 40; line++ {
+				got, found := at(line)
+				if want, ok := Innermost(blocks, line, wanted); got != want || found != ok {
+					t.Fatalf("line %d of %+v: %+v, want %+v", line, blocks, got, want)
+				}
+			}
 		}
 	}
 }
