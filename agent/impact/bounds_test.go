@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"touchstone/agent/bounded"
 	"touchstone/worktree"
@@ -242,5 +243,24 @@ func TestGraphsHaveEachNodeOnceAndAnEdgeForEachUse(t *testing.T) {
 	}
 	if got := s.DOT(); !strings.Contains(got, `n1 [label="func a\"b< (removed)"];`) || strings.Count(got, "->") != 1 {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestWhatIsUnseenLeavesRoomForTheSheet has long paths in what was not searched.
+func TestWhatIsUnseenLeavesRoomForTheSheet(t *testing.T) {
+	var s Sheet
+	for range 100 {
+		s.Unseen = append(s.Unseen, strings.Repeat("ü", 2000)+".go does not parse.")
+	}
+	s.Names = []Name{{Kind: "func", Name: "ChangedName", Path: "a.go", How: Body, Places: []Place{{Path: "b.go", Line: 3, What: "calls"}}}}
+	same := func(text string) string { return text }
+	text := s.Text(same, same)
+	for _, want := range []string{"üü … üü", "ü.go does not parse.\n", "\nLeft out: 85 more sentences like these.\n", "b.go:3  calls"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if len(text) > maxSheet || !utf8.ValidString(text) {
+		t.Errorf("%d bytes, valid: %v", len(text), utf8.ValidString(text))
 	}
 }

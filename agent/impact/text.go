@@ -24,9 +24,7 @@ stands here as in the files, with its line numbers: what is shown need not be op
 func (s Sheet) Text(path, spell func(string) string) string {
 	var b strings.Builder
 	b.WriteString(intro)
-	for _, note := range s.Unseen {
-		b.WriteString(spell(note) + "\n")
-	}
+	b.WriteString(s.notes(spell))
 	var unused, roleless []string
 	names := group{left: "%s used elsewhere and left out for their number; search for those that matter: "}
 	for _, n := range s.Names {
@@ -60,6 +58,29 @@ func (s Sheet) Text(path, spell func(string) string) string {
 	appendix := s.appendix(path, spell)
 	share(maxSheet-b.Len()-len(appendix), &names, &called, &around)
 	return b.String() + names.String() + around.String() + called.String() + appendix
+}
+
+const (
+	// maxUnseen bounds what is said about what was not searched, maxOne each sentence of it, in bytes: paths and names in
+	// them may be long.
+	maxUnseen = maxSheet / 4
+	maxOne    = 400
+)
+
+// notes returns what was not searched, each sentence on its own line. Of a long sentence the middle is left out.
+func (s Sheet) notes(spell func(string) string) string {
+	var b strings.Builder
+	for i, note := range s.Unseen {
+		if note = spell(note); len(note) > maxOne {
+			note = strings.ToValidUTF8(note[:maxOne/2]+" … "+note[len(note)-maxOne/2:], "")
+		}
+		if b.Len()+len(note) > maxUnseen {
+			fmt.Fprintf(&b, "Left out: %s.\n", verdict.Amount(len(s.Unseen)-i, "more sentence like these", "more sentences like these"))
+			break
+		}
+		b.WriteString(note + "\n")
+	}
+	return b.String()
 }
 
 // group is a part of the sheet whose entries share what room there is, the first ones first.
