@@ -286,6 +286,10 @@ func (c Check) Source() string {
 	return fmt.Sprintf("app %d", c.AppID)
 }
 
+// Unlisted reports whether no check is behind it, but a run of a workflow that shows no check. Its summary is then what this
+// package says about the run.
+func (c Check) Unlisted() bool { return c.Kind == CheckRun && c.App == Actions && c.AppID == 0 }
+
 // Mergeable is GitHub's answer whether the head merges into the base without conflict. It is only clean if
 // GitHub has also evaluated the base's rules: PullRequest.Behind and Blocked are valid then, and not before.
 type Mergeable string

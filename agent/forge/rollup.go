@@ -175,11 +175,12 @@ func unlisted(listed []Check, suites []suiteNode) []Check {
 		case !strings.EqualFold(suite.Status, "completed"):
 			check.State, check.Summary = CheckPending, "a workflow has started, but its next job has not"
 		case strings.EqualFold(suite.Conclusion, "action_required"):
-			check.Summary = "a workflow waits for someone to approve its run"
+			check.Summary = "a workflow waits for someone to approve its run: see " + suite.URL
 		case strings.EqualFold(suite.Conclusion, "startup_failure"):
-			check.Summary = "a workflow could not start: see its page"
+			check.Summary = "a workflow could not start, for instance because its file is invalid: see " + suite.URL
 		case suite.stillborn(suites):
-			check.Summary = "a workflow ended as " + strings.ToLower(suite.Conclusion) + " before its first job: see its page, and run it again"
+			check.Summary = "a workflow ended as " + strings.ToLower(suite.Conclusion) + " before its first job: see " + suite.URL +
+				", correct its file if that is invalid, or run it again"
 		default:
 			continue
 		}

@@ -137,6 +137,9 @@ func TestWorkflowsThatHaveNotReported(t *testing.T) {
 		for _, check := range pr.Checks {
 			if check.Name == "GitHub Actions" {
 				got = check.State
+				if !check.Unlisted() || tc.want == CheckActionRequired && !strings.Contains(check.Summary, ": see u") {
+					t.Errorf("%s: unlisted %v, %q", name, check.Unlisted(), check.Summary)
+				}
 			}
 		}
 		if got != tc.want {
