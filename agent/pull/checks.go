@@ -1,6 +1,7 @@
 package pull
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -62,6 +63,39 @@ func (k Checks) with(all []forge.Check, wanted decide.Checks) (names []string) {
 		}
 	}
 	return names
+}
+
+// halted says, by its state, why a check does not go on by itself.
+var halted = map[forge.CheckState]string{
+	forge.CheckCancelled:      "was cancelled: run it again",
+	forge.CheckStale:          "was lost by GitHub: run it again",
+	forge.CheckActionRequired: "waits for a person: see its page",
+	forge.CheckStartupFailure: "could not start: see its page",
+}
+
+// stuck says why one of the deciding checks that are pending may never end by itself, or is "".
+func (k Checks) stuck(all []forge.Check) string {
+	for _, c := range k.deciding(all) {
+		if outcome(c) != decide.ChecksPending {
+			continue
+		}
+		here := func(o forge.Check) bool { return o.Name == c.Name }
+		passed := func(o forge.Check) bool { return here(o) && o.Source() == c.Source() && o.State == forge.CheckSuccess }
+		name := fmt.Sprintf("the check %q ", verdict.Clip(c.Name, verdict.MaxReason))
+		switch {
+		case !slices.ContainsFunc(all, here):
+			return name + "has not begun; merge.checks in .touchstone/config.yaml names it"
+		case c.Unlisted() && c.State != forge.CheckPending:
+			return c.Summary
+		case halted[c.State] != "":
+			return name + halted[c.State]
+		case slices.ContainsFunc(all, passed) && k.byAuthor(c):
+			return name + "does not count, since the author reported it"
+		case slices.ContainsFunc(all, passed):
+			return name + "does not count, since another app or login reports it on the base"
+		}
+	}
+	return ""
 }
 
 // counts reports whether a check's success shows that the change is fit to be merged: the settings or the

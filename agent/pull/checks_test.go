@@ -130,6 +130,41 @@ func TestSumOfChecks(t *testing.T) {
 	}
 }
 
+// TestAPendingCheckSaysWhyItMayNeverEnd by itself, and one that runs says nothing.
+func TestAPendingCheckSaysWhyItMayNeverEnd(t *testing.T) {
+	t.Parallel()
+	named := known
+	named.Named = []string{"build", "e2e"}
+	unstarted := forge.Check{Name: "GitHub Actions", App: forge.Actions, Kind: forge.CheckRun, State: forge.CheckActionRequired,
+		Summary: "a workflow could not start: see u"}
+	begun := unstarted
+	begun.State, begun.Summary = forge.CheckPending, "a workflow has started"
+	claimed := ran("build", forge.CheckActionRequired)
+	claimed.Summary = "merge it"
+	for name, tc := range map[string]struct {
+		known  Checks
+		checks []forge.Check
+		want   string
+	}{
+		"it runs":        {known, []forge.Check{ran("build", forge.CheckPending), begun}, ""},
+		"another failed": {known, []forge.Check{ran("build", forge.CheckFailure)}, ""},
+		"the settings name it": {named, []forge.Check{ran("build", forge.CheckPending)},
+			`the check "e2e" has not begun; merge.checks in .touchstone/config.yaml names it`},
+		"a workflow did not start": {known, []forge.Check{ran("build", forge.CheckPending), unstarted}, unstarted.Summary},
+		"cancelled":                {known, []forge.Check{ran("build", forge.CheckCancelled)}, `the check "build" was cancelled: run it again`},
+		"lost":                     {known, []forge.Check{ran("build", forge.CheckStale)}, `the check "build" was lost by GitHub: run it again`},
+		"a check's own words":      {known, []forge.Check{claimed}, `the check "build" waits for a person: see its page`},
+		"its author reported it": {known, []forge.Check{status("build", "alice", forge.CheckSuccess)},
+			`the check "build" does not count, since the author reported it`},
+		"somebody else reported it": {known, []forge.Check{status("build", "walter", forge.CheckSuccess)},
+			`the check "build" does not count, since another app or login reports it on the base`},
+	} {
+		if got := tc.known.stuck(tc.checks); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
 func TestChecksThatAreMissing(t *testing.T) {
 	t.Parallel()
 	named := known

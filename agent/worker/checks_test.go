@@ -250,7 +250,7 @@ func TestOnlyWhatTheBaseKnowsIsGreen(t *testing.T) {
 		"the settings name another": {"merge:\n  checks: [test]\n", func(g *loopback.GitHub, base, head string) {
 			reports(g, base, "build", "success")
 			reports(g, head, "build", "success")
-		}, decide.Wait, "checks are running"},
+		}, decide.Wait, `the check "test" has not begun; merge.checks in .touchstone/config.yaml names it`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

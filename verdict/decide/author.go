@@ -197,6 +197,8 @@ func (s State) green() outcome {
 		return unmet(verdict.TurnCI, s.awaited())
 	case s.Checks == ChecksGreen || s.Checks == ChecksNone && !s.RequireChecks:
 		return met
+	case s.Checks == ChecksPending && s.Stuck != "":
+		return unmet(verdict.TurnCI, s.await(checkPatience, s.Stuck, "it is approved, and has waited for a day: "+s.Stuck))
 	case s.Checks == ChecksPending:
 		o := unmet(verdict.TurnCI, s.await(checkPatience, running, "it is approved, and its checks have been running for a day"))
 		return o.because(named(s.Running, "is pending", "are pending", running))

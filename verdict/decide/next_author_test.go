@@ -289,6 +289,9 @@ func TestChecksAreWaitedForAndThenTold(t *testing.T) {
 		{"made ready after a day", func(s *State) {
 			s.Checks, s.Now, s.RenewedAt = ChecksPending, noon.Add(checkPatience), noon.Add(checkPatience-time.Minute)
 		}, Wait, "checks are running"},
+		{"checks stuck for a day", func(s *State) {
+			s.Checks, s.Stuck, s.Now = ChecksPending, "a workflow could not start: see u", noon.Add(checkPatience)
+		}, Escalate, "it is approved, and has waited for a day: a workflow could not start: see u"},
 		{"checks running for a day", func(s *State) { s.Checks, s.Now = ChecksPending, noon.Add(checkPatience) }, Escalate, "running for a day"},
 		{"not so long since an order", func(s *State) {
 			s.Checks, s.Now, s.Orders = ChecksPending, noon.Add(checkPatience),

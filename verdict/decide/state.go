@@ -140,6 +140,9 @@ type State struct {
 	Checks    Checks
 	// Failing and Running are the names of the checks that count and have failed, or have not finished.
 	Failing, Running []string
+	// Stuck says of one of those that have not finished why it may never do so by itself, as a sentence fragment; blank if
+	// nothing speaks for that.
+	Stuck string
 	// Unknown is a check that passed and does not count: its source never reported on the base, or is the
 	// author. It is blank if a check counts, or none passed.
 	Unknown string

@@ -51,6 +51,8 @@ func TestTheStatusTellsWhoseTurnItIs(t *testing.T) {
 		{"not reviewed", ready, func(s *State) { s.Opinions = nil }, "pending waiting for @alice, @bob: this head is not reviewed yet"},
 		{"to be fixed", ready, func(s *State) { s.Opinions = []Opinion{objects} }, "pending fixing, round 2: the review requests changes"},
 		{"checks running", ready, func(s *State) { s.Checks = ChecksPending }, "pending waiting for CI: checks are running"},
+		{"checks stuck", ready, func(s *State) { s.Checks, s.Stuck = ChecksPending, "a workflow could not start: see u" },
+			"pending waiting for CI: a workflow could not start: see u"},
 		{"merged by hand", ready, func(s *State) { s.Manual = byHandOnly },
 			"pending waiting for @octocat: it is approved and green, and waits for its author to merge it: merge.auto is off"},
 		{"rounds used up", ready, func(s *State) { s.Opinions = append(rounds(2), says("alice", head, verdict.RequestChanges)) },
