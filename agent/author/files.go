@@ -3,8 +3,12 @@ package author
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -45,13 +49,32 @@ func forbidden(diffs []diff.Diff) error {
 // linkMode is git's file mode for symbolic links.
 const linkMode = "120000"
 
-// leadsOut reports whether an added or changed link points outside the repository. A link's target is the
+// leadsOut reports whether an added or changed link points outside the repository by its own text: its target is the
 // added line of its patch.
 func leadsOut(f diff.File) bool {
 	return slices.ContainsFunc(addedLines(f.Patch), func(target string) bool {
 		to := path.Join(path.Dir(f.Path), target)
 		return path.IsAbs(target) || to == ".." || strings.HasPrefix(to, "../")
 	})
+}
+
+// links rejects added and changed links that lead out of the repository by way of other links. What it cannot follow, except
+// for a link to what does not exist, it rejects too.
+func (c ownChange) links(diffs []diff.Diff) error {
+	root, err := os.OpenRoot(c.tree.Dir())
+	if err != nil {
+		return err
+	}
+	defer root.Close() // only a handle
+	for _, f := range ownFiles(diffs) {
+		if f.NewMode != linkMode || leadsOut(f) {
+			continue
+		}
+		if _, err := root.Stat(filepath.FromSlash(f.Path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: %s is a symbolic link that leads out of the repository by way of another, or in a circle", ErrForbidden, f.Path)
+		}
+	}
+	return nil
 }
 
 // binaries rejects credentials that the session put into files for which git shows no lines.
