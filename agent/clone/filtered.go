@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -26,35 +28,40 @@ func (c *Clone) keepFiltered(ctx context.Context, before, after map[string]strin
 	if len(filters) == 0 {
 		return nil
 	}
-	var changed bytes.Buffer
+	var changed []string
 	for path, is := range after {
 		if before[path] != is && strings.HasPrefix(is, "100") {
-			changed.WriteString(path + "\x00")
+			changed = append(changed, path)
 		}
 	}
-	out, err := c.outputOf(ctx, &changed, "check-attr", "-z", "--stdin", "filter")
+	filterOf, err := c.filterOf(ctx, changed)
 	if err != nil {
-		return fmt.Errorf("look for files that a filter converts: %w", err)
+		return err
+	}
+	used := map[string]bool{}
+	for _, filter := range filterOf {
+		used[filter] = filters[filter] && filter != "lfs"
+	}
+	encrypting, err := c.encrypting(ctx, used, before)
+	if err != nil {
+		return err
 	}
 	var info strings.Builder
-	f := strings.Split(string(out), "\x00") // path, "filter", value
-	for i := 0; i+2 < len(f); i += 3 {
-		path, filter := f[i], f[i+2]
+	for path, filter := range filterOf {
 		entry, ok := before[path]
 		switch {
-		case !filters[filter]:
-			continue
-		case filter == "lfs":
+		case filter == "lfs" && filters[filter]:
 			if entry, err = c.pointer(ctx, path, after[path]); err != nil {
 				return err
 			}
-		case !strings.Contains(filter, "crypt"): // git-crypt and git-agecrypt; that of transcrypt is called crypt
+		case !encrypting[filter]:
 			continue
 		case !ok:
 			entry = "0 " + strings.Repeat("0", len(strings.Fields(after[path])[1])) // no entry
 			fallthrough
 		default:
-			zerolog.Ctx(ctx).Warn().Str("file", path).Msg("it is committed encrypted, which is not done here, so changes to it are left out")
+			zerolog.Ctx(ctx).Warn().Str("file", path).Str("filter", filter).
+				Msg("it is committed encrypted, which is not done here, so changes to it are left out")
 		}
 		info.WriteString(entry + "\t" + path + "\x00")
 	}
@@ -63,6 +70,83 @@ func (c *Clone) keepFiltered(ctx context.Context, before, after map[string]strin
 	}
 	_, err = c.outputOf(ctx, strings.NewReader(info.String()), "update-index", "-z", "--index-info")
 	return err
+}
+
+// filterOf returns the filters of paths, by path.
+func (c *Clone) filterOf(ctx context.Context, paths []string) (map[string]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	out, err := c.outputOf(ctx, strings.NewReader(strings.Join(paths, "\x00")+"\x00"), "check-attr", "-z", "--stdin", "filter")
+	if err != nil {
+		return nil, fmt.Errorf("look for files that a filter converts: %w", err)
+	}
+	of := map[string]string{}
+	f := strings.Split(string(out), "\x00") // path, "filter", value
+	for i := 0; i+2 < len(f); i += 3 {
+		of[f[i]] = f[i+2]
+	}
+	return of, nil
+}
+
+// maxSamples bounds how many files of a filter are looked at.
+const maxSamples = 8
+
+// encrypting returns which of the used filters encrypt. The names of the common ones say so: git-crypt, git-agecrypt, and
+// crypt, which is that of transcrypt. Of any other, files that it converted before are compared with the index.
+func (c *Clone) encrypting(ctx context.Context, used map[string]bool, before map[string]string) (map[string]bool, error) {
+	known, doubtful := map[string]bool{}, map[string]bool{}
+	for filter, ok := range used {
+		known[filter] = ok && strings.Contains(filter, "crypt")
+		if ok && !known[filter] {
+			doubtful[filter] = true
+		}
+	}
+	if len(doubtful) == 0 {
+		return known, nil
+	}
+	filterOf, err := c.filterOf(ctx, slices.Sorted(maps.Keys(before)))
+	seen := map[string]int{}
+	for _, path := range slices.Sorted(maps.Keys(filterOf)) {
+		filter := filterOf[path]
+		if err != nil || !doubtful[filter] || known[filter] || seen[filter] >= maxSamples || !strings.HasPrefix(before[path], "100") {
+			continue
+		}
+		seen[filter]++
+		known[filter], err = c.enciphered(ctx, path, strings.Fields(before[path])[1])
+	}
+	return known, err
+}
+
+// enciphered reports whether a file of the index seems to be the encrypted form of that in the working tree: no line of
+// one is in the other, apart from white space, or its values are encrypted as SOPS does it, which leaves the keys.
+func (c *Clone) enciphered(ctx context.Context, path, blob string) (bool, error) {
+	name := filepath.Join(c.Top, filepath.FromSlash(path))
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxLocalFile {
+		return false, nil // there is nothing to compare
+	}
+	working, err := os.ReadFile(name)
+	if err != nil {
+		return false, err
+	}
+	recorded, err := c.output(ctx, "cat-file", "blob", blob)
+	if err != nil {
+		return false, err
+	}
+	if sealed := []byte("ENC[AES256_GCM,"); bytes.Contains(recorded, sealed) && !bytes.Contains(working, sealed) {
+		return true, nil
+	}
+	lines := map[string]bool{}
+	for line := range bytes.Lines(working) {
+		lines[string(bytes.TrimSpace(line))] = true
+	}
+	delete(lines, "")
+	for line := range bytes.Lines(recorded) {
+		if lines[string(bytes.TrimSpace(line))] {
+			return false, nil
+		}
+	}
+	return len(lines) > 0 && len(bytes.TrimSpace(recorded)) > 0, nil
 }
 
 // filters are the names of the filters that the user, or the clone, configures.

@@ -74,3 +74,66 @@ func TestFilesThatAFilterConvertsAreAsInACommit(t *testing.T) {
 		t.Errorf("%q differ, want %q", names, want)
 	}
 }
+
+// TestAFilterThatEncryptsIsKnownByWhatItMade has filters of any name. Each has made what is committed of one file; a second
+// file of each is new, and is taken for what the first one is.
+func TestAFilterThatEncryptsIsKnownByWhatItMade(t *testing.T) {
+	dir, git := repository(t)
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	filters := []struct {
+		name, committed, working string
+		encrypts                 bool
+	}{
+		{"age", "age-encryption.org/v1\n-> X25519 abc\n\x00\x01", "password: one\n", true},
+		{"vault", "$ANSIBLE_VAULT;1.1;AES256\n3361\n", "password: one\n", true},
+		{"sops", "db:\n  password: ENC[AES256_GCM,data:abc=]\n", "db:\n  password: one\n", true},
+		{"strip", "{\n  \"cells\": [],\n  \"outputs\": []\n}\n", "{\n  \"cells\": [],\n  \"outputs\": [1]\n}\n", false},
+		{"tabs", "if x:\n\ty()\n", "if x:\n    y()\n", false},
+		{"empty", "", "password: one\n", false}, // nothing tells what it makes
+	}
+	var attributes strings.Builder
+	for _, f := range filters {
+		fmt.Fprintf(&attributes, "*.%s filter=%[1]s\n", f.name)
+		write("a."+f.name, f.committed)
+	}
+	write(".gitattributes", attributes.String())
+	git("add", ".")
+	git("commit", "-qm", "base")
+	var want []string
+	for _, f := range filters {
+		git("config", "filter."+f.name+".clean", "false")
+		for _, name := range []string{"a." + f.name, "b." + f.name} {
+			write(name, f.working)
+			if !f.encrypts {
+				want = append(want, name)
+			}
+		}
+	}
+	t.Chdir(dir)
+	c, err := Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := c.Borrow(t.Context(), t.TempDir(), "main", Working)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	diff, err := b.Diff(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range diff.Files {
+		names = append(names, f.Path)
+	}
+	slices.Sort(want)
+	if !slices.Equal(names, want) {
+		t.Errorf("%q differ, want %q", names, want)
+	}
+}
