@@ -158,3 +158,18 @@ func TestPromptTellsOfConflictsWithoutMarkers(t *testing.T) {
 		t.Errorf("the prompt is %s", p)
 	}
 }
+
+// TestACommitClosesNoIssue that nobody asked the session to close.
+func TestACommitClosesNoIssue(t *testing.T) {
+	for text, want := range map[string]string{
+		"Fix #12 by a check":                          "Fix issue #12 by a check",
+		"Closes:\n acme/app#7, resolved GH-3":         "Closes issue acme/app#7, resolved issue GH-3",
+		"fixes https://github.com/acme/app/issues/12": "fixes issue https://github.com/acme/app/issues/12",
+		"Fix the 12 callers, see #12":                 "Fix the 12 callers, see #12",
+		"prefix #12, fix #a":                          "prefix #12, fix #a",
+	} {
+		if got := line(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}

@@ -109,11 +109,16 @@ func (r report) missing(open verdict.Ledger) []string {
 // (https://docs.github.com/actions/managing-workflow-runs/skipping-workflow-runs).
 var brackets = strings.NewReplacer("[", "(", "]", ")")
 
+// closing matches the words by which a commit on the default branch closes an issue
+// (https://docs.github.com/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue).
+var closing = lazyregexp.New(`(?i)\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?):? ((?:[\w.-]+/[\w.-]+)?#\d|GH-\d|https?://)`)
+
 // line makes a model's text safe in a commit message: a mention there notifies people, a line break could
-// forge a trailer, brackets could skip CI, and a leaked credential cannot be taken back.
+// forge a trailer, brackets could skip CI, certain words close issues, and a leaked credential cannot be taken back.
 func line(s string) string {
 	redacted := "[redacted]"
 	s = strings.Join(strings.Fields(verdict.Prose(forge.Redact(s))), " ")
+	s = closing.ReplaceAllString(s, "$1 issue $2")
 	return strings.ReplaceAll(brackets.Replace(s), brackets.Replace(redacted), redacted)
 }
 
