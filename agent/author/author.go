@@ -172,7 +172,7 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 	if r.merge, err = r.tree.Merge(ctx, pr.Base.SHA, mergeMessage(pr), r.author.Identity); err != nil {
 		return fmt.Errorf("merge the base into the branch: %w", err)
 	}
-	if r.locks, err = r.author.settleLocks(ctx, r.tree, pr.Base.SHA, r.merge.Conflicts); err != nil {
+	if r.locks, err = r.author.settleLocks(ctx, r.tree, pr.Head.SHA, pr.Base.SHA, r.merge.Conflicts); err != nil {
 		return err
 	}
 	if err := r.author.tryLocks(ctx, r.tree, &r.locks); err != nil {
@@ -190,6 +190,9 @@ func (r *repair) prepare(ctx context.Context, pr forge.PullRequest) (err error) 
 	}
 	if r.brief.conflicts, err = parted(ctx, r.tree, pr.Head.SHA, pr.Base.SHA, r.locks.left, r.merge.Unmarked); err != nil {
 		return err
+	}
+	for i, c := range r.brief.conflicts {
+		r.brief.conflicts[i].chosen = slices.Contains(r.locks.chosen, c.path)
 	}
 	if len(r.brief.conflicts) > 0 {
 		if err := r.laySides(); err != nil {

@@ -27,6 +27,8 @@ type conflict struct {
 	branch, base []byte
 	// unmarked says that the file has no conflict markers.
 	unmarked bool
+	// chosen says that it is a lock file in which the branch chose other versions.
+	chosen bool
 }
 
 // parted are the conflicts in files, with what both sides changed there.
@@ -67,7 +69,11 @@ func (b brief) askConflicts(p *strings.Builder) {
 			p.WriteString(" (without markers, since one side deleted or renamed it, or it is merged as a whole: delete it, or write what it " +
 				"shall hold)")
 		}
-		if filekind.Lock(c.path) {
+		switch {
+		case c.chosen:
+			p.WriteString(" (a lock file that the branch changes, and none of the files from which it is made: keep to the base's side, and keep " +
+				"the versions that the branch chose)")
+		case filekind.Lock(c.path):
 			p.WriteString(" (a lock file whose tool is not installed here, or fails: keep to the base's side, and add only what the branch's own " +
 				"dependencies need)")
 		}

@@ -63,7 +63,7 @@ func TestFixWritesNoLockFileOutsideOfTheTree(t *testing.T) {
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	g := loopback.New(t, map[string]string{"pkg/Gemfile.lock": "base\n", "d1/d2/a.txt": "a\n", "r/a.txt": "a\n"})
-	g.Commit("topic", "Ours", map[string]string{"pkg/Gemfile.lock": "ours\n", "code.txt": "unsafe()\n"})
+	g.Commit("topic", "Ours", map[string]string{"pkg/Gemfile": "ours\n", "pkg/Gemfile.lock": "ours\n", "code.txt": "unsafe()\n"})
 	ref := g.Open("topic")
 	g.Commit("main", "Theirs", map[string]string{"pkg/Gemfile.lock": "theirs\n"})
 	pr := g.Reviewed(ref, verdict.RequestChanges, finding)

@@ -16,6 +16,7 @@ import (
 
 	"touchstone/agent/engine/session"
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 	"touchstone/worktree/filekind"
 )
 
@@ -30,24 +31,27 @@ type lockTool struct {
 	// mark is a text in the lock files of this tool; empty matches all.
 	mark    string
 	command string
+	// manifests are the names of the files, in its directory or below, from which it is generated, as patterns of package
+	// path. They are empty if all of the lock file follows from them; otherwise it also holds choices.
+	manifests string
 }
 
 // lockTools are the kinds of lock files that can be generated; the first match counts. Composer is asked to update a
 // package that does not exist: it then adds and removes what composer.json says, and keeps all other versions. Its
 // option --lock would add nothing.
 var lockTools = []lockTool{
-	{"package-lock.json", "", "npm install --package-lock-only --ignore-scripts --no-audit --no-fund"},
-	{"npm-shrinkwrap.json", "", "npm install --package-lock-only --ignore-scripts --no-audit --no-fund"},
-	{"pnpm-lock.yaml", "", "pnpm install --lockfile-only --ignore-scripts --no-frozen-lockfile"},
-	{"yarn.lock", "# yarn lockfile v1", "yarn install --ignore-scripts --non-interactive"},
-	{"yarn.lock", "", "yarn install --mode=update-lockfile --no-immutable"},
-	{"go.sum", "", "go mod tidy"},
-	{"Cargo.lock", "", "cargo update --workspace"},
-	{"poetry.lock", "", "poetry lock --no-interaction"},
-	{"uv.lock", "", "uv lock"},
-	{"Gemfile.lock", "", "bundle lock"},
-	{"gems.locked", "", "bundle lock"},
-	{"composer.lock", "", "composer update touchstone/none --no-install --no-scripts --no-plugins --no-interaction"},
+	{"package-lock.json", "", "npm install --package-lock-only --ignore-scripts --no-audit --no-fund", "package.json"},
+	{"npm-shrinkwrap.json", "", "npm install --package-lock-only --ignore-scripts --no-audit --no-fund", "package.json"},
+	{"pnpm-lock.yaml", "", "pnpm install --lockfile-only --ignore-scripts --no-frozen-lockfile", "package.json pnpm-workspace.yaml"},
+	{"yarn.lock", "# yarn lockfile v1", "yarn install --ignore-scripts --non-interactive", "package.json"},
+	{"yarn.lock", "", "yarn install --mode=update-lockfile --no-immutable", "package.json"},
+	{"go.sum", "", "go mod tidy", ""},
+	{"Cargo.lock", "", "cargo update --workspace", "Cargo.toml"},
+	{"poetry.lock", "", "poetry lock --no-interaction", "pyproject.toml"},
+	{"uv.lock", "", "uv lock", "pyproject.toml"},
+	{"Gemfile.lock", "", "bundle lock", "Gemfile gems.rb *.gemspec"},
+	{"gems.locked", "", "bundle lock", "Gemfile gems.rb *.gemspec"},
+	{"composer.lock", "", "composer update touchstone/none --no-install --no-scripts --no-plugins --no-interaction", "composer.json"},
 }
 
 // staleLock is a lock file that has the base's content and must be generated again.
@@ -59,8 +63,9 @@ type staleLock struct {
 // locks are the conflicts of a merge, by who resolves them.
 type locks struct {
 	stale []staleLock
-	// left are the conflicts that the session resolves.
-	left []string
+	// left are the conflicts that the session resolves. chosen are those lock files among them in which the branch chose
+	// other versions, without a change of what they are generated from.
+	left, chosen []string
 	// made says that the stale lock files were generated, and that no session has worked since.
 	made bool
 }
@@ -70,18 +75,32 @@ var errStale = fmt.Errorf("%w: a lock file cannot be regenerated; if its tool ne
 	"merge the base by hand", ErrConflicts)
 
 // settleLocks takes the base's version of each conflicting lock file whose tool is installed: a mix of two
-// versions of a generated file has no meaning. A lock file whose tool is missing stays in conflict.
-func (a *Author) settleLocks(ctx context.Context, tree *worktree.Tree, base string, conflicts []string) (locks, error) {
+// versions of a generated file has no meaning. A lock file whose tool is missing stays in conflict, and so does one that
+// the branch, at head, changed by itself: its change would be lost, since nothing else says it.
+func (a *Author) settleLocks(ctx context.Context, tree *worktree.Tree, head, base string, conflicts []string) (locks, error) {
 	var l locks
+	var ours *diff.Diff
 	for _, name := range conflicts {
-		command, err := lockCommand(ctx, tree, base, name)
+		tool, err := toolOf(ctx, tree, base, name)
 		if err != nil {
 			return l, err
 		}
-		if command == nil {
+		if tool != nil && ours == nil {
+			changed, _, err := tree.SinceParted(ctx, head, base)
+			if err != nil {
+				return l, err
+			}
+			ours = &changed
+		}
+		switch {
+		case tool == nil:
 			l.left = append(l.left, name)
 			continue
+		case !tool.follows(name, *ours):
+			l.left, l.chosen = append(l.left, name), append(l.chosen, name)
+			continue
 		}
+		command := strings.Fields(tool.command)
 		if err := tree.TakeBase(ctx, name); err != nil {
 			return l, err
 		}
@@ -90,9 +109,20 @@ func (a *Author) settleLocks(ctx context.Context, tree *worktree.Tree, base stri
 	return l, nil
 }
 
-// lockCommand is the command that generates a lock file of the base on this machine. It is nil if the file is
+// follows reports whether what a branch changes in a lock file follows from what it changes in the manifests.
+func (t lockTool) follows(lock string, branch diff.Diff) bool {
+	patterns, dir := strings.Fields(t.manifests), strings.TrimPrefix(path.Dir(lock)+"/", "./")
+	return len(patterns) == 0 || slices.ContainsFunc(branch.Files, func(f diff.File) bool {
+		return strings.HasPrefix(f.Path, dir) && slices.ContainsFunc(patterns, func(pattern string) bool {
+			is, err := path.Match(pattern, path.Base(f.Path))
+			return err == nil && is
+		})
+	})
+}
+
+// toolOf is the tool that generates a lock file of the base on this machine. It is nil if the file is
 // no lock file, is not on the base, or its tool is not installed.
-func lockCommand(ctx context.Context, tree *worktree.Tree, base, name string) ([]string, error) {
+func toolOf(ctx context.Context, tree *worktree.Tree, base, name string) (*lockTool, error) {
 	if !filekind.Lock(name) {
 		return nil, nil
 	}
@@ -105,11 +135,11 @@ func lockCommand(ctx context.Context, tree *worktree.Tree, base, name string) ([
 	}
 	for _, tool := range lockTools {
 		if tool.lock == path.Base(name) && strings.Contains(string(content), tool.mark) {
-			command := strings.Fields(tool.command)
-			if _, err := exec.LookPath(command[0]); err != nil {
+			program, _, _ := strings.Cut(tool.command, " ")
+			if _, err := exec.LookPath(program); err != nil {
 				return nil, nil
 			}
-			return command, nil
+			return &tool, nil
 		}
 	}
 	return nil, nil

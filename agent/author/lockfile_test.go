@@ -35,8 +35,14 @@ var lockCases = []struct{ name, text, made string }{
 	{"spin-lock.go", "package spin", ""},
 }
 
-// conflicting merges a base into a pull request that both changed every lock file.
-func conflicting(t *testing.T) (*worktree.Tree, string, []string) {
+// manifests are what the lock files are made of, each in a package below the lock file.
+var manifests = map[string]string{"npm": "package.json", "shrink": "package.json", "pnpm": "package.json", "yarn": "package.json",
+	"berry": "package.json", "rust": "Cargo.toml", "poetry": "pyproject.toml", "uv": "pyproject.toml", "ruby": "own.gemspec",
+	"gems": "gems.rb", "php": "composer.json"}
+
+// conflicting merges a base into a pull request that both changed every lock file. The pull request changes the manifests too, if
+// it says so.
+func conflicting(t *testing.T, requires bool) (tree *worktree.Tree, head, base string, conflicts []string) {
 	t.Helper()
 	dir := t.TempDir()
 	git := func(args ...string) string {
@@ -62,6 +68,15 @@ func conflicting(t *testing.T) (*worktree.Tree, string, []string) {
 				t.Fatal(err)
 			}
 		}
+		for folder, manifest := range manifests {
+			path := filepath.Join(dir, folder, "app", manifest)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, fmt.Appendln(nil, requires && side == "ours"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 		git("add", "-A")
 		git("commit", "-q", "-m", side)
 		return git("rev-parse", "HEAD")
@@ -69,9 +84,9 @@ func conflicting(t *testing.T) (*worktree.Tree, string, []string) {
 	git("init", "-q", "--initial-branch=main")
 	commit("before")
 	git("checkout", "-q", "-b", "topic")
-	head := commit("ours")
+	head = commit("ours")
 	git("checkout", "-q", "main")
-	base := commit("theirs")
+	base = commit("theirs")
 	store := &worktree.Store{Root: t.TempDir()}
 	tree, err := store.Acquire(t.Context(), worktree.Request{
 		Remote: worktree.Remote{URL: "file://" + filepath.ToSlash(dir)}, Repo: "acme/app", Number: 1, Role: "author",
@@ -85,7 +100,7 @@ func conflicting(t *testing.T) (*worktree.Tree, string, []string) {
 	if err != nil || len(merge.Conflicts) != len(lockCases) {
 		t.Fatalf("%+v, %v", merge, err)
 	}
-	return tree, base, merge.Conflicts
+	return tree, head, base, merge.Conflicts
 }
 
 // onlyOnPath leaves git on PATH and tools that say in the lock file how they were called.
@@ -105,8 +120,8 @@ func onlyOnPath(t *testing.T, tools ...string) {
 		}
 	}
 	for _, tool := range tools {
-		// Each lies alone in its directory.
-		script := fmt.Sprintf("#!/bin/sh\nfor f in *; do\n\techo \"%s $*, from $(sed -n 2p \"$f\")\" >\"$f\"\ndone\n", tool)
+		// Each is the only file in its directory.
+		script := fmt.Sprintf("#!/bin/sh\nfor f in *; do\n\t[ -d \"$f\" ] || echo \"%s $*, from $(sed -n 2p \"$f\")\" >\"$f\"\ndone\n", tool)
 		if err := os.WriteFile(filepath.Join(bin, tool), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -116,9 +131,9 @@ func onlyOnPath(t *testing.T, tools ...string) {
 
 func TestEachManagersLockFileIsMadeAnewFromTheBases(t *testing.T) {
 	onlyOnPath(t, "npm", "pnpm", "yarn", "go", "cargo", "poetry", "uv", "bundle", "composer")
-	tree, base, conflicts := conflicting(t)
+	tree, head, base, conflicts := conflicting(t, true)
 	a := &Author{Worktrees: &worktree.Store{}, TempDir: t.TempDir()}
-	l, err := a.settleLocks(t.Context(), tree, base, conflicts)
+	l, err := a.settleLocks(t.Context(), tree, head, base, conflicts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,8 +161,8 @@ func TestEachManagersLockFileIsMadeAnewFromTheBases(t *testing.T) {
 
 func TestLockFilesWithoutTheirToolAreLeftToTheModel(t *testing.T) {
 	onlyOnPath(t)
-	tree, base, conflicts := conflicting(t)
-	l, err := (&Author{}).settleLocks(t.Context(), tree, base, conflicts)
+	tree, head, base, conflicts := conflicting(t, true)
+	l, err := (&Author{}).settleLocks(t.Context(), tree, head, base, conflicts)
 	if err != nil || len(l.stale) > 0 || len(l.left) != len(lockCases) {
 		t.Fatalf("%+v, %v", l, err)
 	}
@@ -157,5 +172,26 @@ func TestLockFilesWithoutTheirToolAreLeftToTheModel(t *testing.T) {
 		if told == (c.name == "spin-lock.go") {
 			t.Errorf("%s: the session is told that it is a lock file: %v", c.name, told)
 		}
+	}
+}
+
+// TestVersionsThatABranchChoseAreNotLost leaves a lock file that the branch changes by itself in conflict, as an update of
+// dependencies does. All of go.sum follows from go.mod.
+func TestVersionsThatABranchChoseAreNotLost(t *testing.T) {
+	onlyOnPath(t, "npm", "pnpm", "yarn", "go", "cargo", "poetry", "uv", "bundle", "composer")
+	tree, head, base, conflicts := conflicting(t, false)
+	l, err := (&Author{}).settleLocks(t.Context(), tree, head, base, conflicts)
+	if err != nil || len(l.stale) != 1 || l.stale[0].name != "go/go.sum" || len(l.chosen) != len(manifests) {
+		t.Errorf("%+v, %v", l, err)
+	}
+	for _, name := range l.chosen {
+		text, err := os.ReadFile(filepath.Join(tree.Dir(), filepath.FromSlash(name)))
+		if err != nil || !slices.Contains(l.left, name) || !strings.Contains(string(text), "\nours\n") {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+	chosen := brief{conflicts: []conflict{{path: "Cargo.lock", chosen: true}}}.prompt()
+	if !strings.Contains(chosen, `"Cargo.lock" (a lock file that the branch changes, and none of the files from which it is made`) {
+		t.Errorf("the session is told\n%s", chosen)
 	}
 }

@@ -28,7 +28,7 @@ func TestFixLeavesALockFileWhoseToolFailsToTheSession(t *testing.T) {
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	g := loopback.New(t, map[string]string{"package-lock.json": "{\"v\": 1}\n"})
-	g.Commit("topic", "Add code", map[string]string{"package-lock.json": "{\"v\": 2}\n"})
+	g.Commit("topic", "Add code", map[string]string{"package-lock.json": "{\"v\": 2}\n", "package.json": "{}\n"})
 	ref := g.Open("topic")
 	g.Commit("main", "Move on", map[string]string{"package-lock.json": "{\"v\": 3}\n"})
 	var asked []string
@@ -87,7 +87,7 @@ func TestFixLooksThroughWhatLockToolsWrite(t *testing.T) {
 			}
 			t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 			g := loopback.New(t, map[string]string{"Gemfile": "base\n", "Gemfile.lock": "base\n"})
-			g.Commit("topic", "Ours", map[string]string{"Gemfile.lock": "ours\n", "code.txt": "unsafe()\n"})
+			g.Commit("topic", "Ours", map[string]string{"Gemfile": "ours\n", "Gemfile.lock": "ours\n", "code.txt": "unsafe()\n"})
 			ref := g.Open("topic")
 			g.Commit("main", "Theirs", map[string]string{"Gemfile.lock": "theirs\n"})
 			pr := g.Reviewed(ref, verdict.RequestChanges, finding)
@@ -114,7 +114,7 @@ func TestFixMakesLockFilesAnewAfterEachTurn(t *testing.T) {
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	g := loopback.New(t, map[string]string{"Gemfile": "base\n", "Gemfile.lock": "base\n",
 		".touchstone/config.yaml": "verify:\n  command: [grep, second, Gemfile]\n"})
-	g.Commit("topic", "Ours", map[string]string{"Gemfile.lock": "ours\n", "code.txt": "unsafe()\n"})
+	g.Commit("topic", "Ours", map[string]string{"Gemfile": "ours\n", "Gemfile.lock": "ours\n", "code.txt": "unsafe()\n"})
 	ref := g.Open("topic")
 	g.Commit("main", "Theirs", map[string]string{"Gemfile.lock": "theirs\n"})
 	var asked []string
