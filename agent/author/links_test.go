@@ -36,11 +36,12 @@ func TestFixRefusesAChainOfLinksOutOfTheRepository(t *testing.T) {
 	}{
 		"out":    {chain("link"), author.ErrForbidden},
 		"inside": {map[string]string{"d1/d2/l": "../../r", "link": "d1/d2/l/../r/a.txt", "dangling": "d1/none"}, nil},
+		"of a file that has the target as its text": {map[string]string{"d1/text": "/etc/passwd"}, author.ErrForbidden},
 		"a loop": {map[string]string{"a": "b", "b": "a"}, author.ErrForbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := loopback.New(t, map[string]string{"d1/d2/a.txt": "a\n", "r/a.txt": "a\n"})
+			g := loopback.New(t, map[string]string{"d1/d2/a.txt": "a\n", "r/a.txt": "a\n", "d1/text": "/etc/passwd"})
 			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
 			pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
 			a := newAuthor(g, func(r loopback.Asked) (string, error) { return "Done.", lay(r.Dir, tc.links) })
