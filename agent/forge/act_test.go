@@ -3,6 +3,7 @@ package forge_test
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -71,6 +72,15 @@ func TestReviewsThatGitHubRefuses(t *testing.T) {
 	}
 	if pr := w.read(ref); len(pr.Reviews) != 0 {
 		t.Errorf("reviews %+v; want none after refusals", pr.Reviews)
+	}
+}
+
+// TestRequiredChecksAreNamedBeforeTheyReport reads them from the protection of the base.
+func TestRequiredChecksAreNamedBeforeTheyReport(t *testing.T) {
+	w := start(t, githubsim.RepoOptions{Protected: map[string]githubsim.Protection{"main": {RequiredChecks: []string{"test", "lint"}}}})
+	ref, _ := w.open("topic")
+	if pr := w.read(ref); !slices.Equal(pr.Requires, []string{"test", "lint"}) || len(pr.Checks) > 0 {
+		t.Errorf("%q are required, and reported are %+v", pr.Requires, pr.Checks)
 	}
 }
 

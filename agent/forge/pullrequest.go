@@ -32,6 +32,10 @@ type PullRequest struct {
 	Enqueued Enqueuing   // how it was put into its present merge queue; zero outside of one
 	Dequeued []Enqueuing // the last 50 times that it was taken out of a queue, by whom and when
 
+	// Requires are the names of the checks that the base's protection requires, whether they have reported or not. Those of
+	// rulesets are not among them.
+	Requires []string
+
 	Head Branch // what is proposed
 	Base Branch // where to merge it; SHA is the branch's present tip, empty if the branch is gone
 

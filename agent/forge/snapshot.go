@@ -290,6 +290,9 @@ func (n *pullRequestNode) head(ref Ref) PullRequest {
 	}
 	if n.BaseRef != nil {
 		pr.Base.SHA = n.BaseRef.Target.sha()
+		if rule := n.BaseRef.RefUpdateRule; rule != nil {
+			pr.Requires = rule.RequiredStatusCheckContexts
+		}
 	}
 	if n.MergeQueueEntry != nil {
 		pr.Enqueued = Enqueuing{n.MergeQueueEntry.Enqueuer.user(), n.MergeQueueEntry.EnqueuedAt}
@@ -351,8 +354,11 @@ func (n *pullRequestNode) shared(byDefault *struct{ Name string }) bool {
 
 // baseNode is the branch to merge into.
 type baseNode struct {
-	Target                 *oidNode
-	RefUpdateRule          *struct{ RequiredApprovingReviewCount int }
+	Target        *oidNode
+	RefUpdateRule *struct {
+		RequiredApprovingReviewCount int
+		RequiredStatusCheckContexts  []string
+	}
 	AssociatedPullRequests connection[*pullNode]
 }
 

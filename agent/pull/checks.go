@@ -98,6 +98,13 @@ func (k Checks) stuck(all []forge.Check) string {
 	return ""
 }
 
+// absent are the checks that the base's protection requires and that have not reported.
+func absent(pr forge.PullRequest) []string {
+	return slices.DeleteFunc(slices.Clone(pr.Requires), func(name string) bool {
+		return slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Name == name })
+	})
+}
+
 // counts reports whether a check's success shows that the change is fit to be merged: the settings or the
 // base branch require the check, or it has the same source as a check of the base. A report by the pull
 // request's author never counts.

@@ -272,6 +272,8 @@ func TestRulesThatBlockTheMergeAreWaitedForAndThenTold(t *testing.T) {
 	runNext(t, ready, []nextCase{
 		{"a required check has not reported", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience-1) }, Wait,
 			"is missing"},
+		{"required checks have not reported", func(s *State) { s.Mergeable, s.Absent = MergeableBlocked, []string{"test", "lint"} }, Wait,
+			`it is approved, but the checks "test", "lint" have not begun, which the protection of main requires`},
 		{"nor does it ever", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience) }, Escalate,
 			"rules block the merge: a required check or review is missing"},
 		{"nor does it ever, and people talk", func(s *State) {

@@ -35,12 +35,18 @@ func (s State) waitForRules() Action {
 		left = min(left, s.RetryIn)
 	}
 	return Action{Kind: Wait, SHA: s.Head, Recheck: left,
-		Reason: "it is approved, but a check or a review is missing that the base branch requires"}
+		Reason: "it is approved, but " + s.absent("a check or a review is missing that the base branch requires")}
 }
 
-// barring says what the rules of the base branch may miss, as far as one can tell: GitHub does not say.
+// absent names the checks that have not begun and that the base branch is known to require; without any it returns none.
+func (s State) absent(none string) string {
+	by := ", which the protection of " + s.BaseBranch + " requires"
+	return named(s.Absent, "has not begun"+by, "have not begun"+by, none)
+}
+
+// barring says what the rules of the base branch may miss, as far as one can tell: GitHub does not show all rules.
 func (s State) barring() string {
-	missing := "a required check or review is missing"
+	missing := s.absent("a required check or review is missing")
 	if s.Conversations > 0 {
 		missing += fmt.Sprintf(", or the rules require resolved conversations, of which %d are open", s.Conversations)
 	}

@@ -143,6 +143,8 @@ type State struct {
 	// Stuck says of one of those that have not finished why it may never do so by itself, as a sentence fragment; blank if
 	// nothing speaks for that.
 	Stuck string
+	// Absent are the names of checks that the base branch is known to require and that have not reported.
+	Absent []string
 	// Unknown is a check that passed and does not count: its source never reported on the base, or is the
 	// author. It is blank if a check counts, or none passed.
 	Unknown string
