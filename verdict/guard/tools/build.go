@@ -62,7 +62,8 @@ func strictness(content []byte) (first, count int) {
 func allowed(files []change.File) (found []change.Finding) {
 	code := func(content []byte) []byte { return remark.ReplaceAll(content, nil) }
 	certain := func(f change.File) bool {
-		return f.Path != "" && f.OldPath != "" && !isFixture(f.Path) && FitsAny(flagFiles, f.Path) && !isForeign(f.Path)
+		return f.Path != "" && f.OldPath != "" && !bytes.Equal(f.Before, f.After) && !isFixture(f.Path) && FitsAny(flagFiles, f.Path) &&
+			!isForeign(f.Path)
 	}
 	if !slices.ContainsFunc(files, func(f change.File) bool {
 		matches := func(pattern *regexp.Regexp) bool { return pattern.Match(f.Before) }
