@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"touchstone/verdict/guard/change"
 )
@@ -36,7 +37,7 @@ func (c *comparison) lists(p *pair) {
 	for w := Rules; w <= Omitted; w++ {
 		before[w], after[w] = p.tool.counts(p.before.lists, w), p.tool.counts(p.after.lists, w)
 	}
-	sharpened := c.adopts(p.tool)
+	sharpened := sync.OnceValue(func() bool { return c.adopts(p.tool) }) // it looks through all files
 	var excluded []value
 	for _, key := range slices.Sorted(maps.Keys(p.after.lists)) {
 		for _, v := range p.tool.without(p.after.lists[key], p.before.lists[key]) {
@@ -48,7 +49,7 @@ func (c *comparison) lists(p *pair) {
 			case w == Ignored && has(p.tool.Aliases, v.text): // another name replaced it
 			case w == Ignored && p.tool.Prefixes && p.before.left(v.text): // a shorter prefix ignored it
 			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(p.before.enabled(), v): // the rule never ran
-			case v.setting.Way == Ignored && (sharpened || removable(v.text) || c.moved(p, v) ||
+			case v.setting.Way == Ignored && (sharpened() || removable(v.text) || c.moved(p, v) ||
 				project.MatchString(v.file) && !strings.Contains(v.key, "Audit")):
 				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which was so elsewhere or comes with more checks.", key,
 					v.text))
@@ -68,7 +69,7 @@ func (c *comparison) lists(p *pair) {
 				c.add(p, tier, "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer runs.", key, v.text))
 			case w == Omitted && isTestFile(v.text) && !c.runs(p, v):
 				c.add(p, v.tier(), "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, whose tests no longer run.", key, v.text))
-			case (w == Excluded || w == Omitted) && !sharpened:
+			case (w == Excluded || w == Omitted) && !sharpened():
 				excluded = append(excluded, v)
 			}
 		}
