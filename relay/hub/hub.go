@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,6 +56,7 @@ type Hub struct {
 	damages damages
 
 	failing atomic.Int64 // the size of the last append if it failed, otherwise zero
+	probes  probes
 }
 
 // pending is an event on its way into the store.
@@ -107,37 +107,6 @@ func (h *Hub) Run(ctx context.Context) error {
 	group.Go(func() error { h.followLoop(ctx); return nil })
 	group.Go(func() error { h.trimLoop(ctx); return nil })
 	return group.Wait()
-}
-
-// A probe writes as much as the failed append and what the store adds to one, such as headers and indexes: a
-// smaller write may still fit into a nearly full store. maxProbe bounds it because notes are meant to be
-// small.
-const (
-	probeExtra = 64 << 10
-	maxProbe   = 512 << 10
-)
-
-// Ready reports whether the store can be reached and, after a failed append, whether such an append would
-// succeed now: a full store can still be read. To find out, it writes a note of that append's size, at most
-// 512 KiB; only the next append shows whether a larger one succeeds.
-func (h *Hub) Ready(ctx context.Context) error {
-	if _, err := h.store.Bounds(ctx); err != nil {
-		return err
-	}
-	size := h.failing.Load()
-	if size == 0 {
-		return nil
-	}
-	// Write another text each time: a store may skip writing the text that is there already.
-	now := time.Now().UTC().Format(time.RFC3339Nano) + "\n"
-	size = min(size+probeExtra, maxProbe)
-	if err := h.store.SetNote(ctx, "written", strings.Repeat(now, int(size)/len(now)+1)); err != nil {
-		return fmt.Errorf("write to the store: %w", err)
-	}
-	if err := h.store.SetNote(ctx, "written", now); err != nil {
-		return fmt.Errorf("write to the store: %w", err)
-	}
-	return nil
 }
 
 // appended records whether the store took an append, and logs when it works again after a failure.

@@ -264,9 +264,10 @@ func (s *Server) routes() http.Handler {
 
 // readiness answers whether a webhook could be stored and a cursor be served.
 func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-	defer cancel()
-	if err := s.hub.Ready(ctx); err != nil {
+	if err := s.hub.Ready(r.Context()); err != nil {
+		if r.Context().Err() != nil {
+			return // the client hung up, which says nothing about the store
+		}
 		log := zerolog.Ctx(r.Context()).Sample(&s.unready)
 		log.Error().Err(err).Msg("not ready: cannot reach the store or write to it")
 		refuse(w, http.StatusServiceUnavailable, "the relay cannot reach the store or write to it; see the relay's log")

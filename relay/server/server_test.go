@@ -25,6 +25,7 @@ import (
 	"touchstone/relay/server"
 	"touchstone/relay/source"
 	"touchstone/relay/source/sourcetest"
+	"touchstone/worktree/await"
 )
 
 const secret = "s3cret"
@@ -364,9 +365,7 @@ func TestStoreDown(t *testing.T) {
 		t.Error("with the store down the relay is not alive, or is ready")
 	}
 	store.broken.Store(false)
-	if get("/readyz") != http.StatusOK {
-		t.Error("with the store back the relay is not ready")
-	}
+	await.Until(t, "the relay to be ready with the store back", func() bool { return get("/readyz") == http.StatusOK })
 	if id := r.post(t, "a", `{}`); !strings.HasSuffix(id, "-1") {
 		t.Errorf("what was refused has left something: the first event is %s", id)
 	}

@@ -24,7 +24,7 @@ type seed struct {
 var (
 	noGuests = seed{file: "relay/server/guests.go", old: "newShares(min(maxGuests, descriptors()/4), 0)", weak: "newShares(1<<40, 0)"}
 	noLoser  = seed{file: "relay/server/shares.go", old: "[]*claim{most, c.holder.oldestBut(c)}", weak: "[]*claim{}"}
-	noProbe  = seed{file: "relay/hub/hub.go", old: "size := h.failing.Load()", weak: "size := int64(0)"}
+	noProbe  = seed{file: "relay/hub/ready.go", old: "size := h.failing.Load()", weak: "size := int64(0)"}
 	noCheck  = seed{
 		file: "relay/internal/sqlite/append.go", old: `s.files.check(); err != nil {`, weak: `s.files.check(); err != nil && false {`,
 	}

@@ -1,0 +1,92 @@
+package hub_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
+	"touchstone/relay/storetest"
+)
+
+// askedStore counts how often it is asked for its bounds, and fails while err is set.
+type askedStore struct {
+	hub.Store
+	asked int
+	err   error
+}
+
+func (s *askedStore) Bounds(ctx context.Context) (hub.Bounds, error) {
+	if s.asked++; s.err != nil {
+		return hub.Bounds{}, s.err
+	}
+	return s.Store.Bounds(ctx)
+}
+
+// Who asks again and again whether the relay is ready costs one look at the store every two seconds. For no longer
+// than that, a store that is gone seems to be there, and one that is back seems to be gone.
+func TestReadinessIsAskedOfTheStoreEveryTwoSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &askedStore{Store: openStore(t)}
+		h, err := hub.New(t.Context(), store, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone := errors.New("no answer")
+		for i, step := range []struct{ says, becomes error }{{nil, gone}, {gone, nil}, {nil, nil}} {
+			store.asked = 0
+			for range 1000 {
+				if err := h.Ready(t.Context()); !errors.Is(err, step.says) {
+					t.Fatalf("step %d: readiness is %v, want %v", i, err, step.says)
+				}
+				store.err = step.becomes
+			}
+			if store.asked != 1 {
+				t.Errorf("step %d: the store was asked %d times", i, store.asked)
+			}
+			time.Sleep(2 * time.Second)
+		}
+	})
+}
+
+// fullStore can be read, and takes nothing while it is full.
+type fullStore struct {
+	hub.Store
+	full atomic.Bool
+}
+
+var errFull = errors.New("disk full")
+
+func (s *fullStore) Append(ctx context.Context, events []event.Event) ([]hub.Appended, error) {
+	if s.full.Load() {
+		return nil, errFull
+	}
+	return s.Store.Append(ctx, events)
+}
+
+func (s *fullStore) SetNote(ctx context.Context, name, text string) error {
+	if s.full.Load() {
+		return errFull
+	}
+	return s.Store.SetNote(ctx, name, text)
+}
+
+// Readiness does not wait for the next look at the store when an append shows that it fails, or works again.
+func TestReadinessFollowsAppends(t *testing.T) {
+	store := &fullStore{Store: openStore(t)}
+	h := start(t, store, 0)
+	for i, want := range []error{nil, errFull, nil} {
+		store.full.Store(want != nil)
+		if _, _, err := h.Append(t.Context(), storetest.Event(fmt.Sprint(i))); !errors.Is(err, want) {
+			t.Fatal(err)
+		}
+		if err := h.Ready(t.Context()); !errors.Is(err, want) {
+			t.Errorf("after append %d readiness is %v, want %v", i, err, want)
+		}
+	}
+}
