@@ -5,6 +5,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +95,33 @@ func TestDomainThatPointsElsewhere(t *testing.T) {
 		if !strings.Contains(said, test.says) || test.says == "" && said != "" {
 			t.Errorf("%s: %q", name, said)
 		}
+	}
+}
+
+// Without an embedded store, the page's file is in a directory whose name nobody else on the machine can guess, that
+// only the relay's user can enter, and of which nothing stays.
+func TestThePagesFileOfASharedStoreIsOutOfOthersReach(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	t.Setenv("TMP", temporary) // of Windows
+	config := defaultConfig()
+	config.Store = "firestore:acme"
+	var seen []string
+	for range 2 {
+		path, remove, err := config.pageFile()
+		must(t, err)
+		dir := filepath.Dir(path)
+		info, err := os.Stat(dir)
+		if err != nil || filepath.Dir(dir) != temporary || slices.Contains(seen, dir) ||
+			runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+			t.Errorf("the file is %s in %v, %v; before it was in %q", path, info, err, seen)
+		}
+		seen = append(seen, dir)
+		must(t, os.WriteFile(path, nil, 0o600))
+		must(t, remove())
+	}
+	if left, err := os.ReadDir(temporary); err != nil || len(left) != 0 {
+		t.Errorf("left are %v, %v", left, err)
 	}
 }
 

@@ -51,10 +51,15 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	if err != nil {
 		return err
 	}
+	page, removePage, err := config.pageFile()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, removePage()) }()
 	relay, err := server.New(ctx, server.Config{
 		Listener: listener, TLS: encryption, Tokens: tokens, Store: store, Sources: sources, Retention: time.Duration(config.Retention),
 		Recovery: missed, TrustedProxies: proxies, PublicURL: strings.TrimSuffix(config.PublicURL, "/"),
-		Page: &server.Page{File: config.pageFile(), Reviewers: config.Reviewers, NeedsHuman: config.NeedsHuman,
+		Page: &server.Page{File: page, Reviewers: config.Reviewers, NeedsHuman: config.NeedsHuman,
 			GitHub: config.githubSources(), Store: config.Store, Version: build.Version()},
 	})
 	if errors.Is(err, server.ErrUnprotected) {
