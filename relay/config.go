@@ -147,6 +147,7 @@ func (c Config) proxies() ([]netip.Prefix, error) {
 	for _, text := range c.TrustedProxies {
 		network, err := netip.ParsePrefix(text)
 		if address, alone := netip.ParseAddr(text); alone == nil {
+			address = address.Unmap() // as the addresses of senders are compared
 			network, err = netip.PrefixFrom(address, address.BitLen()), nil
 		}
 		if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -95,6 +96,15 @@ func TestDomainThatPointsElsewhere(t *testing.T) {
 		if !strings.Contains(said, test.says) || test.says == "" && said != "" {
 			t.Errorf("%s: %q", name, said)
 		}
+	}
+}
+
+// A proxy is found in whatever form its address is written.
+func TestTrustedProxies(t *testing.T) {
+	config := Config{TrustedProxies: []string{"10.0.0.7", "::ffff:10.0.0.8", "10.1.2.3/16", "2001:db8::7"}}
+	got, err := config.proxies()
+	if want := "[10.0.0.7/32 10.0.0.8/32 10.1.0.0/16 2001:db8::7/128]"; err != nil || fmt.Sprint(got) != want {
+		t.Errorf("got %v, %v, want %s", got, err, want)
 	}
 }
 

@@ -30,7 +30,7 @@ settings can also be in a file; flags override it:
   tls_cert: /etc/relay/cert.pem   # read again when they change
   tls_key: /etc/relay/key.pem
   public_url: https://relay.example.com
-  trusted_proxies: [10.0.0.0/8]
+  trusted_proxies: [10.0.0.7]     # no network with clients in it
   store: sqlite:relay.db
   retention: 30d
   allow_unsigned: [ci]
