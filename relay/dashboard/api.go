@@ -414,3 +414,7 @@ func (d *Dashboard) apiHealth(w http.ResponseWriter, r *http.Request, viewer Vie
 	}
 	return reply(w, r, http.StatusOK, health)
 }
+
+func (d *Dashboard) apiUnknown(http.ResponseWriter, *http.Request, Viewer) error {
+	return &refusal{http.StatusNotFound, "the relay has no such path; its README lists the API's"}
+}

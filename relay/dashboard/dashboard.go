@@ -98,6 +98,7 @@ func New(config Config) *Dashboard {
 		"GET /api/v1/machines":                      d.apiMachines,
 		"GET /api/v1/health":                        d.apiHealth,
 		"PUT /api/v1/machines/self":                 d.putMachine,
+		"GET /api/v1/":                              d.apiUnknown,
 	} {
 		d.routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			d.respond(w, r, r.Context().Value(viewerKey{}).(Viewer), page)

@@ -259,7 +259,7 @@ func (s *Server) routes() http.Handler {
 	if s.page != nil {
 		s.pageRoutes(mux)
 	}
-	return boundAnswers(identified(mux))
+	return boundAnswers(identified(likeTheAPI(mux)))
 }
 
 // readiness answers whether a webhook could be stored and a cursor be served.
