@@ -118,6 +118,29 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 	return batch, nil
 }
 
+// Again returns an event from before the reader's position once more; nil if the log does not hold it. It counts as held,
+// like those of Next.
+func (r *Reader) Again(ctx context.Context, seq int64) (*Entry, error) {
+	r.hub.mu.Lock()
+	var entries []*Entry
+	known := seq <= r.hub.tail.bounds.Head
+	if known {
+		entries = r.hub.tail.after(seq - 1)
+	}
+	r.hub.mu.Unlock()
+	if known && entries == nil {
+		var err error
+		if entries, err = r.hub.past.after(ctx, seq-1); err != nil && !errors.As(err, new(*Damage)) {
+			return nil, fmt.Errorf("read the log: %w", err)
+		}
+	}
+	if len(entries) == 0 || entries[0].ID.Seq != seq {
+		return nil, nil
+	}
+	r.hold(entries[:1])
+	return entries[0], nil
+}
+
 // passDamage moves the position past damaged events. If retention removed events before the damaged ones, it
 // first moves past those alone.
 func (r *Reader) passDamage(ctx context.Context, damage *Damage, after, head int64) Batch {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
@@ -145,6 +146,35 @@ func (s *forgetfulStore) Append(ctx context.Context, events []event.Event) ([]hu
 		return nil, errors.New("the connection was lost behind the commit")
 	}
 	return results, err
+}
+
+// An event that a reader asks for again counts like any other that it holds. One that is gone, or not there yet, is none.
+func TestAnEventThatIsAskedForAgainCountsAsHeld(t *testing.T) {
+	const most, large = 21, 4 << 20 // so many of them may be held
+	store := openStore(t)
+	old := storetest.Event("old")
+	for i := range most + 1 {
+		e := storetest.Event(fmt.Sprint(i))
+		e.Payload, e.ReceivedAt = make([]byte, large), time.Now()
+		if _, err := store.Append(t.Context(), []event.Event{old, e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := start(t, store, time.Hour)
+	await.Until(t, "the old event to be gone", func() bool { return h.Bounds().Floor == 1 })
+	dropped := 0
+	for seq := range int64(most + 3) {
+		r := h.NewReader(h.Bounds().Head)
+		r.Drop = func() { dropped++ }
+		t.Cleanup(r.Close)
+		entry, err := r.Again(t.Context(), seq+1)
+		if there := 1 <= seq && seq <= most+1; err != nil || (entry != nil) != there || there && entry.ID.Seq != seq+1 {
+			t.Fatalf("event %d: %v, %v", seq+1, entry, err)
+		}
+	}
+	if dropped != 1 {
+		t.Errorf("%d readers were dropped, want the one that is too many", dropped)
+	}
 }
 
 // Readers that were waiting get the events of a commit of unknown outcome.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"touchstone/relay/event"
 	"touchstone/relay/hub"
 	"touchstone/relay/token"
 )
@@ -27,8 +26,9 @@ type follower struct {
 	// remote is the subscriber's address, agent its User-Agent, since when it connected.
 	remote, agent string
 	since         time.Time
-	// again has the events to send to the subscriber once more.
-	again chan event.Event
+	// again has the numbers of the events to send to the subscriber once more. The events themselves would be memory
+	// that nothing bounds.
+	again chan int64
 }
 
 // maxAgain is how many events may wait to be sent to a subscriber again.
@@ -37,7 +37,7 @@ const maxAgain = 16
 func newFollower(r *http.Request, reader *hub.Reader, grant *token.Grant) *follower {
 	return &follower{
 		id: rand.Text()[:8], reader: reader, grant: grant, remote: r.RemoteAddr, agent: r.UserAgent(), since: time.Now(),
-		again: make(chan event.Event, maxAgain),
+		again: make(chan int64, maxAgain),
 	}
 }
 

@@ -59,7 +59,7 @@ func (s *Server) sendAgain(w http.ResponseWriter, r *http.Request, grant *token.
 			continue
 		}
 		select {
-		case f.again <- e:
+		case f.again <- e.ID.Seq:
 			zerolog.Ctx(r.Context()).Info().Str("token", grant.ID).Stringer("event", e.ID).Str("to", f.remote).Msg("event sent again")
 			http.Redirect(w, r, "/log/"+e.ID.String()+"?done=sent", http.StatusSeeOther)
 		default:

@@ -49,7 +49,7 @@ func TestAnEventIsSentAgainInItsPlace(t *testing.T) {
 	begin := event.Cursor{Log: events[0].ID.Log}
 	to := &written{}
 	s := &stream{reader: reader, at: begin, told: begin, connection: to}
-	if err := s.repeat(t.Context(), events[2]); err != nil {
+	if err := s.repeat(t.Context(), events[2].ID.Seq); err != nil {
 		t.Fatal(err)
 	}
 	reached := int64(0)

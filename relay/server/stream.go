@@ -155,7 +155,7 @@ type stream struct {
 	compressed bool
 	sum        segment.Sum    // of the compressed bytes that were sent
 	settings   event.Settings // those that were sent last, or are about to be
-	again      <-chan event.Event
+	again      <-chan int64
 }
 
 // serve sends until the subscriber hangs up, its token is revoked, the relay stops, or something fails.
@@ -202,8 +202,8 @@ func (s *stream) follow(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-heartbeat.C:
 			err = s.beat(ctx)
-		case e := <-s.again:
-			err = s.repeat(ctx, e)
+		case seq := <-s.again:
+			err = s.repeat(ctx, seq)
 		case <-wake:
 		}
 		if err != nil {
@@ -319,16 +319,21 @@ func (s *stream) own(frame []byte) []byte {
 }
 
 // repeat sends an event once more, and after it the subscriber's position, so that every client processes the
-// event and resumes where it was.
-func (s *stream) repeat(ctx context.Context, e event.Event) error {
+// event and resumes where it was. It leaves out an event that the log no longer holds.
+func (s *stream) repeat(ctx context.Context, seq int64) error {
 	// A client that ends after the event resumes there, so send everything before it first.
-	for more := true; more && s.at.Seq < e.ID.Seq; {
+	for more := true; more && s.at.Seq < seq; {
 		var err error
 		if more, err = s.advance(ctx); err != nil {
 			return err
 		}
 	}
-	piece, err := s.event(&hub.Entry{Event: e})
+	entry, err := s.reader.Again(ctx, seq)
+	if entry == nil || err != nil {
+		return err
+	}
+	defer s.reader.Release()
+	piece, err := s.event(entry)
 	if err != nil {
 		return err
 	}
