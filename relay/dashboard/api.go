@@ -246,31 +246,38 @@ func (d *Dashboard) apiEvents(w http.ResponseWriter, r *http.Request, viewer Vie
 	}{events, d.listed(asOf, next)})
 }
 
-// find returns the event that a path names, if the viewer may see it.
-func (d *Dashboard) find(r *http.Request, viewer Viewer) (e event.Event, err error) {
+// find returns the event that a path names, if the viewer may see it. The caller calls release once it has answered.
+func (d *Dashboard) find(w http.ResponseWriter, r *http.Request, viewer Viewer) (e event.Event, release func(), err error) {
 	cursor, err := event.ParseCursor(r.PathValue("cursor"))
 	if err != nil {
-		return e, invalid(err)
+		return e, nil, invalid(err)
 	}
-	known := false
+	err = ErrNoEvent
 	if cursor.Log == d.config.Relay.Head().Log {
-		e, known, err = d.config.Relay.Event(r.Context(), cursor.Seq)
+		e, release, err = d.config.Relay.Event(w, r, cursor.Seq)
 	}
-	if err != nil {
-		zerolog.Ctx(r.Context()).Error().Err(err).Msg("cannot read an event")
-		return e, &refusal{http.StatusServiceUnavailable, "the relay cannot read the event; see the relay's log"}
+	switch {
+	case err == nil && (e.IsSettings() || viewer.Scope.Match(e)):
+		return e, release, nil
+	case err == nil:
+		release()
+		return e, nil, &refusal{http.StatusNotFound, ErrNoEvent.Error()}
+	case errors.Is(err, ErrNoEvent):
+		return e, nil, &refusal{http.StatusNotFound, err.Error()}
+	case errors.Is(err, ErrNoRoom):
+		w.Header().Set("Retry-After", "5")
+		return e, nil, &refusal{http.StatusTooManyRequests, err.Error() + "; try again"}
 	}
-	if !known || !e.IsSettings() && !viewer.Scope.Match(e) {
-		return e, &refusal{http.StatusNotFound, "event not found: retention may have removed it"}
-	}
-	return e, nil
+	zerolog.Ctx(r.Context()).Error().Err(err).Msg("cannot read an event")
+	return e, nil, &refusal{http.StatusServiceUnavailable, "the relay cannot read the event; see the relay's log"}
 }
 
 func (d *Dashboard) apiEvent(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
-	e, err := d.find(r, viewer)
+	e, release, err := d.find(w, r, viewer)
 	if err != nil {
 		return err
 	}
+	defer release()
 	text, err := e.AppendJSON(nil)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ package dashboard
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 
@@ -34,8 +35,10 @@ func (v Viewer) anonymous() bool { return v.Token == "" }
 
 // Relay is what the dashboard needs of the relay.
 type Relay interface {
-	// Event reads one event of the log; false if the log does not hold it.
-	Event(ctx context.Context, seq int64) (event.Event, bool, error)
+	// Event reads one event of the log for the answer w to a request. The event counts against the relay's memory
+	// until the caller calls release; if others need the room, w is cut. The error is ErrNoEvent if the log does not
+	// hold the event, ErrNoRoom if there is no room for it; then, as with any error, release is nil.
+	Event(w http.ResponseWriter, r *http.Request, seq int64) (e event.Event, release func(), err error)
 	// Health returns the state of the relay, as far as the viewer may know it.
 	Health(ctx context.Context, viewer Viewer) (Health, error)
 	// Head returns the end of the log.
@@ -45,6 +48,12 @@ type Relay interface {
 	// Redelivers reports whether the relay can ask GitHub to send a delivery again.
 	Redelivers() bool
 }
+
+// Errors of Relay.Event.
+var (
+	ErrNoEvent = errors.New("event not found: retention may have removed it")
+	ErrNoRoom  = errors.New("too many large events are being read at once")
+)
 
 // Follower is an open stream.
 type Follower struct {

@@ -311,10 +311,11 @@ var done = map[string]string{
 type header struct{ Name, Value string }
 
 func (d *Dashboard) logEvent(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
-	e, err := d.find(r, viewer)
+	e, release, err := d.find(w, r, viewer)
 	if err != nil {
 		return err
 	}
+	defer release()
 	p := eventPage{Event: e, Size: len(e.Payload), Done: done[r.URL.Query().Get("done")]}
 	if !e.IsSettings() {
 		p.Followers = d.config.Relay.Followers(viewer)

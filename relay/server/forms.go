@@ -100,18 +100,29 @@ func (s *Server) redeliver(w http.ResponseWriter, r *http.Request, grant *token.
 	http.Redirect(w, r, "/log/"+e.ID.String()+"?done=asked", http.StatusSeeOther)
 }
 
-// eventOf returns the event that a path names, if it is a webhook's and within the grant's scope. Otherwise
-// it answers the request itself.
+// eventOf returns the event that a path names, without its payload, if it is a webhook's and within the grant's scope.
+// Otherwise it answers the request itself.
 func (s *Server) eventOf(w http.ResponseWriter, r *http.Request, grant *token.Grant) (e event.Event, ok bool) {
-	cursor, err := event.ParseCursor(r.PathValue("cursor"))
-	if err == nil && cursor.Log == s.hub.Bounds().Log {
-		e, ok, err = inside{s}.Event(r.Context(), cursor.Seq)
+	err := dashboard.ErrNoEvent
+	if cursor, wrong := event.ParseCursor(r.PathValue("cursor")); wrong == nil && cursor.Log == s.hub.Bounds().Log {
+		var release func()
+		if e, release, err = (inside{s}).Event(w, r, cursor.Seq); err == nil {
+			defer release()
+		}
 	}
-	if err != nil || !ok || e.IsSettings() || !grant.Scope().Match(e) {
-		s.page.Problem(w, r, viewer(grant), http.StatusNotFound, "Event not found: retention may have removed it.")
-		return event.Event{}, false
+	status, problem := http.StatusNotFound, "Event not found: retention may have removed it."
+	switch {
+	case err == nil && !e.IsSettings() && grant.Scope().Match(e):
+		e.Payload = nil
+		return e, true
+	case errors.Is(err, dashboard.ErrNoRoom):
+		status, problem = http.StatusTooManyRequests, "The relay is busy showing large events. Nothing was done; try again."
+	case err != nil && !errors.Is(err, dashboard.ErrNoEvent):
+		zerolog.Ctx(r.Context()).Error().Err(err).Msg("cannot read an event")
+		status, problem = http.StatusServiceUnavailable, "The relay cannot read the event; see the relay's log. Nothing was done; try again."
 	}
-	return e, true
+	s.page.Problem(w, r, viewer(grant), status, problem)
+	return event.Event{}, false
 }
 
 // changeSettings sets or unsets one of the settings for all agents.

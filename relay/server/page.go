@@ -17,7 +17,6 @@ import (
 	"touchstone/relay/dashboard"
 	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/event"
-	"touchstone/relay/hub"
 	"touchstone/relay/token"
 )
 
@@ -210,21 +209,6 @@ func (s *Server) makeLink(w http.ResponseWriter, r *http.Request, grant *token.G
 
 // inside gives the page access to the relay.
 type inside struct{ *Server }
-
-// Event implements dashboard.Relay.
-func (s inside) Event(ctx context.Context, seq int64) (event.Event, bool, error) {
-	if bounds := s.hub.Bounds(); seq <= bounds.Floor || seq > bounds.Head {
-		return event.Event{}, false, nil
-	}
-	events, err := s.config.Store.Read(ctx, seq-1, 1, 1)
-	if errors.As(err, new(*hub.Damage)) || err == nil && (len(events) == 0 || events[0].ID.Seq != seq) {
-		return event.Event{}, false, nil
-	}
-	if err != nil {
-		return event.Event{}, false, err
-	}
-	return events[0], true, nil
-}
 
 // Head implements dashboard.Relay.
 func (s inside) Head() event.Cursor {

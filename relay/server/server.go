@@ -85,6 +85,7 @@ type Server struct {
 	config      Config
 	hub         *hub.Hub
 	bodies      *shares
+	reads       reads
 	arrivals    arrivals
 	failures    failures
 	recovery    *recovery.Recovery   // nil without hooks to look after
@@ -132,6 +133,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		hub:         events,
 		recovery:    missed,
 		bodies:      newShares(maxBodiesBytes, bodyGrace),
+		reads:       newReads(),
 		arrivals:    arrivals{under: map[*http.ResponseController]struct{}{}},
 		appSecrets:  &appSecrets{notes: config.Store, known: map[string]string{}, looked: map[string]time.Time{}},
 		connections: newConnections(),
