@@ -261,8 +261,8 @@ func (b *batch) take(ctx context.Context, e event.Event, in parsed, at int64) (i
 	key := pullKey{at, number}
 	b.heads[commitKey{at, pull.Head}] = number
 	b.touched[key] = true
-	if (gone || pull.ID != before) && pull.ID > 0 && pull.Gone == "" {
-		if err := b.move(ctx, key, pull); err != nil {
+	if fresh := pull.ID != before; (gone || fresh) && pull.ID > 0 && pull.Gone == "" {
+		if err := b.move(ctx, key, pull, fresh); err != nil {
 			return 0, err
 		}
 		b.ids[globally{pull.Source, pull.ID}] = key

@@ -8,7 +8,7 @@ import (
 
 // figures are the data from which statistics are made.
 type figures struct {
-	reviewed   time.Time // when the first believed review came
+	reviewed   time.Time // when the first believed review came, unless it was given under another name
 	unattended bool
 	rounds     []Round // the believed ones
 	findings   []datedFinding
@@ -31,11 +31,14 @@ func (v *view) share(s Summary, f figures) map[int64]*daily {
 	}
 	after := func(at time.Time) []int64 { return []int64{max(0, int64(at.Sub(v.OpenedAt).Seconds()))} }
 	opened := on(v.OpenedAt)
-	opened.Opened++
+	if !v.Moved {
+		opened.Opened++
+	}
 	if !f.reviewed.IsZero() {
 		opened.FirstReviews = after(f.reviewed)
 	}
 	switch {
+	case v.end().Equal(v.Ended):
 	case !v.MergedAt.IsZero():
 		merged := on(v.MergedAt)
 		merged.Merged++
@@ -68,19 +71,19 @@ type datedFinding struct {
 }
 
 func (v *view) figures(s Summary) (f figures) {
-	lifted := false
+	lifted, first := false, true
 	for _, r := range v.Reviews {
 		if r.Record == nil || v.doubt(r, v.reviewers) != "" {
 			continue
 		}
 		lifted = lifted || r.Record.Lifted != nil
-		if r.Moved {
+		if first && !r.Moved {
+			f.reviewed = r.At
+		}
+		if first = false; r.Moved {
 			continue
 		}
 		round := v.round(r)
-		if f.reviewed.IsZero() {
-			f.reviewed = r.At
-		}
 		f.rounds = append(f.rounds, round)
 	}
 	f.unattended = s.State == "merged" && v.onHead != nil && v.onHead.Record.Verdict == verdict.Approve && !lifted && v.LabelledAt.IsZero()

@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -20,6 +21,9 @@ const renamed = "its repository has another name now"
 
 // open reports whether the pull request waits for somebody.
 func (p *Pull) open() bool { return p.MergedAt.IsZero() && !p.Closed && p.Gone == "" }
+
+// end returns when the pull request was merged or closed; zero if it was not.
+func (p *Pull) end() time.Time { return cmp.Or(p.MergedAt, p.ClosedAt) }
 
 // leave ends an open pull request that is no longer where it was.
 func (p *Pull) leave(why string, at time.Time) { p.Gone, p.GoneAt = why, at.UTC() }
@@ -47,11 +51,12 @@ func (b *batch) deleted(ctx context.Context, e event.Event, at int64) error {
 }
 
 // move ends a pull request under its repository's earlier name: after a rename or a transfer, GitHub tells of it under
-// the new one. Of two of the same identity, the one that changed last stays, and has the rounds of both.
-func (b *batch) move(ctx context.Context, key pullKey, pull *cached) error {
+// the new one. Of two of the same identity, the one that changed last stays, and has the rounds of both. fresh says that
+// the log has not told of the pull request under this name before.
+func (b *batch) move(ctx context.Context, key pullKey, pull *cached, fresh bool) error {
 	id := globally{pull.Source, pull.ID}
 	known, err := b.keys(ctx, "SELECT pulls.place, number FROM pulls JOIN places ON places.id = pulls.place "+
-		"WHERE identity = ? AND identity > 0 AND rank < ? AND source = ?", pull.ID, rankEnded, pull.Source)
+		"WHERE identity = ? AND identity > 0 AND source = ? AND number = ?", pull.ID, pull.Source, key.number)
 	if err != nil {
 		return err
 	}
@@ -63,19 +68,31 @@ func (b *batch) move(ctx context.Context, key pullKey, pull *cached) error {
 			continue
 		}
 		earlier, err := b.pull(ctx, other)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case earlier.ID != pull.ID || earlier.Number != pull.Number || !earlier.OpenedAt.Equal(pull.OpenedAt) || !earlier.open():
-		case earlier.UpdatedAt.After(pull.UpdatedAt):
-			pull.leave(renamed, earlier.UpdatedAt)
-		default:
-			if err := b.inherit(ctx, key.place, pull, other.place, earlier); err != nil {
-				return err
-			}
-			earlier.leave(renamed, pull.UpdatedAt)
-			b.touched[other] = true
 		}
+		if !earlier.trimmed && (earlier.ID != pull.ID || earlier.Number != pull.Number || !earlier.OpenedAt.Equal(pull.OpenedAt)) {
+			continue
+		}
+		switch {
+		case !fresh:
+		case earlier.trimmed: // it ended long ago
+			pull.Moved, pull.Ended = true, pull.end()
+		default:
+			pull.Moved, pull.Ended = true, later(pull.Ended, earlier.end())
+		}
+		if earlier.trimmed || !earlier.open() {
+			continue
+		}
+		if earlier.UpdatedAt.After(pull.UpdatedAt) {
+			pull.leave(renamed, earlier.UpdatedAt)
+			continue
+		}
+		if err := b.inherit(ctx, key.place, pull, other.place, earlier); err != nil {
+			return err
+		}
+		earlier.leave(renamed, pull.UpdatedAt)
+		b.touched[other] = true
 	}
 	return nil
 }

@@ -128,6 +128,56 @@ func TestARenamedRepositorysPullRequestsKeepTheirRounds(t *testing.T) {
 	}
 }
 
+// TestARenamedRepositorysPullRequestsAreCountedOnce checks that the day on which a pull request was opened counts it, and
+// its first review, once, under whatever names of its repository the log tells of it, in whatever order.
+func TestARenamedRepositorysPullRequestsAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	review := func(minutes int) event.Event {
+		return happened(minutes, "pull_request_review", "submitted", 1, object{"pull_request": pull(0, 1, "aaa", nil), "review": object{
+			"id": minutes, "body": body(record(verdict.Approve, "aaa"), verdict.Signer{}), "state": "approved", "commit_id": "aaa",
+			"user": object{"login": "judge"}, "submitted_at": began.Add(time.Duration(minutes) * time.Minute)}})
+	}
+	merged := happened(4, "pull_request", "closed", 1, object{"pull_request": pull(4, 1, "aaa",
+		object{"state": "closed", "closed_at": began.Add(4 * time.Minute), "merged_at": began.Add(4 * time.Minute)})})
+	labelled := happened(9, "pull_request", "labeled", 1, object{"pull_request": pull(9, 1, "aaa",
+		object{"state": "closed", "closed_at": began.Add(4 * time.Minute), "merged_at": began.Add(4 * time.Minute)})})
+	for name, tc := range map[string]struct {
+		events []event.Event
+		first  []float64 // the seconds until the first review
+		merged int
+	}{
+		"renamed":                    {[]event.Event{opened(1, "aaa"), in("acme/new", edited(5, 1))}, nil, 0},
+		"renamed twice":              {[]event.Event{opened(1, "aaa"), in("acme/new", edited(5, 1)), in("acme/newer", edited(7, 1))}, nil, 0},
+		"renamed back":               {[]event.Event{opened(1, "aaa"), in("acme/new", edited(5, 1)), edited(9, 1)}, nil, 0},
+		"the first event comes late": {[]event.Event{in("acme/new", edited(5, 1)), opened(1, "aaa")}, nil, 0},
+		"reviewed before": {
+			[]event.Event{opened(1, "aaa"), review(2), in("acme/new", edited(5, 1)), in("acme/new", review(8))}, []float64{120}, 0},
+		"reviewed since": {
+			[]event.Event{opened(1, "aaa"), in("acme/new", edited(5, 1)), in("acme/new", review(8))}, []float64{480}, 0},
+		"merged since":  {[]event.Event{opened(1, "aaa"), in("acme/new", merged)}, nil, 1},
+		"merged before": {[]event.Event{opened(1, "aaa"), merged, in("acme/new", labelled)}, nil, 1},
+	} {
+		for _, together := range []bool{true, false} {
+			l := newLog(t)
+			p := l.project(l.file(), "judge")
+			for _, e := range tc.events {
+				l.append(e)
+				if !together {
+					p.Await(t.Context())
+				}
+			}
+			p.Await(t.Context())
+			trends, err := p.Trends(t.Context(), event.Filter{}, "", projection.Day, began, began)
+			if err != nil || len(trends) != 1 || trends[0].Opened != 1 || trends[0].Merged != tc.merged {
+				t.Fatalf("%s: the day's figures are %+v, %v", name, trends, err)
+			}
+			if got := trends[0].FirstReview; (got != nil) != (tc.first != nil) || got != nil && (got.P50 != tc.first[0] || got.P90 != tc.first[0]) {
+				t.Errorf("%s: the first review came after %+v seconds, want %v", name, got, tc.first)
+			}
+		}
+	}
+}
+
 // TestANewRepositoryOfAnOldNameHasItsOwnPullRequests checks that a pull request of a repository that was created under
 // the name of a deleted or renamed one is not taken for the earlier one of its number, which was merged.
 func TestANewRepositoryOfAnOldNameHasItsOwnPullRequests(t *testing.T) {

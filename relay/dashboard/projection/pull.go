@@ -20,23 +20,27 @@ type Pull struct {
 	Repo   string `json:"repo"`
 	Number int    `json:"number"`
 	// ID is the number that identifies the pull request among all of GitHub's; signatures cover it.
-	ID         int64     `json:"id"`
-	Title      string    `json:"title"`
-	Author     string    `json:"author"`
-	URL        string    `json:"url"`
-	Head       string    `json:"head"`
-	HeadRef    string    `json:"head_ref"`
-	Base       string    `json:"base"`
-	Closed     bool      `json:"closed,omitempty"`
-	Draft      bool      `json:"draft,omitempty"`
-	Labels     []string  `json:"labels,omitempty"`
-	Requested  []string  `json:"requested,omitempty"`
-	OpenedAt   time.Time `json:"opened_at"`
-	UpdatedAt  time.Time `json:"updated_at"`
-	ClosedAt   time.Time `json:"closed_at,omitzero"`
-	MergedAt   time.Time `json:"merged_at,omitzero"`
-	MergedBy   string    `json:"merged_by,omitempty"`
-	MergeSHA   string    `json:"merge_sha,omitempty"`
+	ID        int64     `json:"id"`
+	Title     string    `json:"title"`
+	Author    string    `json:"author"`
+	URL       string    `json:"url"`
+	Head      string    `json:"head"`
+	HeadRef   string    `json:"head_ref"`
+	Base      string    `json:"base"`
+	Closed    bool      `json:"closed,omitempty"`
+	Draft     bool      `json:"draft,omitempty"`
+	Labels    []string  `json:"labels,omitempty"`
+	Requested []string  `json:"requested,omitempty"`
+	OpenedAt  time.Time `json:"opened_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	ClosedAt  time.Time `json:"closed_at,omitzero"`
+	MergedAt  time.Time `json:"merged_at,omitzero"`
+	MergedBy  string    `json:"merged_by,omitempty"`
+	MergeSHA  string    `json:"merge_sha,omitempty"`
+	// Moved reports that the log told of it before under another name of its repository, and Ended when it was merged or
+	// closed there. The figures of days count both there.
+	Moved      bool      `json:"moved,omitempty"`
+	Ended      time.Time `json:"ended,omitzero"`
 	Gone       string    `json:"gone,omitempty"` // why it is no longer where it was
 	GoneAt     time.Time `json:"gone_at,omitzero"`
 	EventAt    time.Time `json:"event_at"`

@@ -240,8 +240,23 @@ func TestRetentionBoundsTheFile(t *testing.T) {
 		if rules, err := p.Rules(t.Context(), event.Filter{}, "", began); err != nil || len(rules) != 1 {
 			t.Errorf("rules %+v, %v", rules, err)
 		}
+		// The repository gets another name, under which somebody labels what ended.
+		figures := func() string {
+			trends, err := p.Trends(t.Context(), event.Filter{}, "", projection.Day, began, began)
+			if err != nil || len(trends) != 1 {
+				t.Fatalf("figures %+v, %v", trends, err)
+			}
+			return fmt.Sprintf("%d opened, %d merged", trends[0].Opened, trends[0].Merged)
+		}
+		counted := figures()
+		l.append(in("acme/new", happened(15001, "pull_request", "labeled", 1, object{"pull_request": pull(15001, 1, "aaa",
+			object{"state": "closed", "closed_at": began.Add(time.Hour), "merged_at": began.Add(time.Hour)})})))
+		p.Await(t.Context())
+		if got := figures(); got != counted {
+			t.Errorf("the day has %s, before it had %s", got, counted)
+		}
 	})
-	for table, want := range map[string]int{"commits": 0, "heads": 2} {
+	for table, want := range map[string]int{"commits": 0, "heads": 3} {
 		if n := rowsOf(t, path, table); n != want {
 			t.Errorf("%d %s, want %d", n, table, want)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // format is the version of the tables and their contents. A file of another version is rebuilt from the log.
-const format = "16"
+const format = "17"
 
 const schema = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;

@@ -1,6 +1,7 @@
 package projection_test
 
 import (
+	"bytes"
 	"testing"
 
 	"touchstone/relay/dashboard/projection"
@@ -14,6 +15,8 @@ func TestScopeLimitsEverything(t *testing.T) {
 	l.append(story()...)
 	for _, e := range story() {
 		e.Repo = "secret/app"
+		// Two of one id would be one of a renamed repository.
+		e.Payload = bytes.ReplaceAll(e.Payload, []byte(`"id":1001`), []byte(`"id":2001`))
 		l.append(e)
 	}
 	p := l.project(l.file(), "judge")
