@@ -14,23 +14,26 @@ func renewCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "renew",
 		Short: "Give a log that was restored from a backup a new id",
-		Long: `Give the log in an SQLite file a new id. Do this when you put a backup in the
-place of a log, before the relay starts: subscribers may have read further than
-the backup goes. Under the new id, each gets a relay.reset and then the log from
-its oldest event; under the old one, it could miss events without knowing.`,
-		Example: `  touchstone-relay renew --store sqlite:/var/lib/relay/relay.db`,
+		Long: `Give a log a new id. Do this when you put a backup in the place of a log, or
+restored one into a Firestore database, before a relay uses it: subscribers may
+have read further than the backup goes. Under the new id, each gets a
+relay.reset and then the log from its oldest event; under the old one, it could
+miss events without knowing.`,
+		Example: `  touchstone-relay renew --store sqlite:/var/lib/relay/relay.db
+  touchstone-relay renew --store firestore:acme-hooks/restored`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if configFile != "" {
 				if err := config.loadUnder(cmd.Flags(), configFile); err != nil {
 					return usageError{err}
 				}
 			}
-			path, ok := server.StorePath(config.Store)
-			if !ok {
-				return usageError{fmt.Errorf("--store is %q; only a log in a file, such as sqlite:relay.db, is restored from a copy", config.Store)}
+			if err := server.ValidateStore(config.Store); err != nil {
+				return usageError{err}
 			}
-			if err := checkThere(path); err != nil {
-				return err
+			if path, ok := server.StorePath(config.Store); ok {
+				if err := checkThere(path); err != nil {
+					return err
+				}
 			}
 			log, err := server.RenewLog(cmd.Context(), config.Store)
 			if err != nil {
@@ -40,7 +43,7 @@ its oldest event; under the old one, it could miss events without knowing.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&config.Store, "store", config.Store, "the restored store: sqlite:PATH")
+	cmd.Flags().StringVar(&config.Store, "store", config.Store, "the restored store: sqlite:PATH or firestore:PROJECT[/DATABASE]")
 	cmd.Flags().StringVar(&configFile, "config", "", "read the store's address from this YAML file")
 	return cmd
 }

@@ -66,11 +66,13 @@ func openStore(ctx context.Context, address string, embedded func(context.Contex
 	return store, nil
 }
 
-// RenewLog gives the log of an embedded store a new id, and returns it. No relay may use the store meanwhile.
+// RenewLog gives the log at an address a new id, and returns it. No relay may use the store meanwhile.
 func RenewLog(ctx context.Context, address string) (log string, err error) {
-	path, ok := strings.CutPrefix(address, "sqlite:")
-	if !ok {
-		return "", fmt.Errorf("%s is not a file: only the log of a file can get a new id", address)
+	if err := ValidateStore(address); err != nil {
+		return "", err
 	}
-	return sqlite.Renew(ctx, path)
+	if name := firestoreAddress.FindStringSubmatch(address); name != nil {
+		return firestore.Renew(ctx, name[1], name[2])
+	}
+	return sqlite.Renew(ctx, strings.TrimPrefix(address, "sqlite:"))
 }

@@ -151,7 +151,7 @@ func (s *Store) unpack(ctx context.Context, doc *firestore.DocumentSnapshot, b *
 	d := decoded{first: first, last: b.Last}
 	data, err := s.data(ctx, first, b)
 	if err == nil {
-		d.events, err = b.events(s.log, first, data)
+		d.events, err = b.events(s.log, s.writtenUnder(first), first, data)
 	}
 	if errors.Is(err, errDamaged) {
 		d.events, d.damage = nil, &hub.Damage{First: first, Last: max(first, b.Last), Cause: err}
@@ -169,9 +169,9 @@ func (s *Store) unpack(ctx context.Context, doc *firestore.DocumentSnapshot, b *
 // errDamaged is wrapped by errors about blocks that are not what was appended.
 var errDamaged = errors.New("the block is damaged")
 
-// events decodes the data of a block, which has to be as it was written.
-func (b *block) events(log string, first int64, data []byte) ([]event.Event, error) {
-	if b.Sum != 0 && b.Sum != b.checksum(log, first, data) {
+// events decodes the data of a block, which has to be as it was written, when the log's id was the given one.
+func (b *block) events(log, written string, first int64, data []byte) ([]event.Event, error) {
+	if b.Sum != 0 && b.Sum != b.checksum(written, first, data) {
 		return nil, fmt.Errorf("%w: its checksum differs", errDamaged)
 	}
 	events, err := decode(data, log, first)

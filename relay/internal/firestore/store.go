@@ -17,6 +17,7 @@
 package firestore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -59,7 +60,8 @@ var usual = limits{open: 20 * time.Second, call: 5 * time.Second, append: 7 * ti
 // Store is a log in a Firestore database. It implements hub.Store.
 type Store struct {
 	client *firestore.Client
-	log    string // the log's id
+	log    string   // the log's id
+	former []former // its earlier ids, the oldest first
 	limits limits
 	// grace is how long the documents of removed events stay unchanged. A relay that was suspended, and may
 	// have missed that much, reads the log again before it writes.
@@ -86,6 +88,8 @@ type Store struct {
 type meta struct {
 	Log   string `firestore:"log"`
 	Floor int64  `firestore:"floor"`
+	// Former are the ids that the log had before it was renewed, the oldest first.
+	Former []former `firestore:"former,omitempty"`
 }
 
 // Open opens the log in a project's database and creates it if there is none; the database has to exist. An
@@ -97,13 +101,10 @@ func Open(ctx context.Context, project, database string) (*Store, error) {
 }
 
 func openWithin(ctx context.Context, limits limits, project, database string) (*Store, error) {
-	if database == "" {
-		database = firestore.DefaultDatabaseID
-	}
-	client, err := firestore.NewClientWithDatabase(ctx, project, database)
+	database = cmp.Or(database, firestore.DefaultDatabaseID)
+	client, err := connect(ctx, project, database)
 	if err != nil {
-		return nil, fmt.Errorf("open Firestore of project %s: %w (run `gcloud auth application-default login`, or give the relay "+
-			"a service account)", project, err)
+		return nil, err
 	}
 	s := &Store{client: client, limits: limits, grace: time.Hour, remembered: 3 * 24 * time.Hour, now: time.Now, news: make(chan struct{}, 1)}
 	ctx, cancel := context.WithTimeout(ctx, limits.open)
@@ -114,10 +115,19 @@ func openWithin(ctx context.Context, limits limits, project, database string) (*
 	return s, nil
 }
 
+func connect(ctx context.Context, project, database string) (*firestore.Client, error) {
+	client, err := firestore.NewClientWithDatabase(ctx, project, database)
+	if err != nil {
+		return nil, fmt.Errorf("open Firestore of project %s: %w (run `gcloud auth application-default login`, or give the relay "+
+			"a service account)", project, err)
+	}
+	return client, nil
+}
+
 // open writes and reads once before anything listens: the emulator may never answer a listener that is its
 // very first request.
 func (s *Store) open(ctx context.Context) error {
-	fresh := meta{Log: strings.ToLower(rand.Text()[:event.LogIDLength])}
+	fresh := meta{Log: newLogID()}
 	if _, err := s.meta().Create(ctx, fresh); err != nil && status.Code(err) != codes.AlreadyExists {
 		return err
 	}
@@ -128,7 +138,7 @@ func (s *Store) open(ctx context.Context) error {
 	if !event.ValidLogID(stored.Log) {
 		return fmt.Errorf("the log's id in %s is damaged", s.meta().Path)
 	}
-	s.log = stored.Log
+	s.log, s.former = stored.Log, stored.Former
 	b, err := s.Bounds(ctx)
 	if err != nil {
 		return err
@@ -136,6 +146,8 @@ func (s *Store) open(ctx context.Context) error {
 	s.head, s.confirmed = b.Head, s.now()
 	return nil
 }
+
+func newLogID() string { return strings.ToLower(rand.Text()[:event.LogIDLength]) }
 
 // remedy returns what to do about an error, if that is known.
 func remedy(err error) string {
