@@ -81,6 +81,11 @@ func (f *relayFollower) choose(ctx context.Context, m event.Message) {
 // request, a claim, by which an agent only says that it is working, a workflow's job, whose check run tells the same, or
 // somebody's interest in the repository. Neither a status nor a job names its pull request, so each of them would make
 // all agents check all open pull requests.
+//
+// The run of a workflow is not idle, though GitHub names no pull request in the runs of forks and of branches without one.
+// A fork's run may be all that a merge waits for: one that waits for a person, could not start, or ended before its first
+// job has no check run. A run on the base shows which checks fail there too, one of a merge queue is about a commit that no
+// pull request has, and the event that a run has begun is the only one of a run that is started again.
 func idle(e *event.Event) bool {
 	var payload struct {
 		Issue struct {
