@@ -32,25 +32,31 @@ const (
 	hurrying  = 50 * time.Millisecond
 )
 
-// Run processes the log until ctx ends. The page must never make the relay fail: Run logs errors and tries
-// again, and rebuilds a damaged file.
+// Run processes the log until ctx ends. The page must never make the relay fail: Run logs errors, the same one once a
+// minute, and tries again. It rebuilds a damaged file.
 func (p *Projection) Run(ctx context.Context) error {
 	var tended sync.WaitGroup
 	defer tended.Wait()
 	tended.Go(func() { p.tendOn(ctx) })
-	for ctx.Err() == nil {
+	log := zerolog.Ctx(ctx)
+	failed, damaged := log.Sample(oncePerMinute()), log.Sample(oncePerMinute())
+	for rebuilding := false; ctx.Err() == nil; {
 		err := p.follow(ctx)
 		if ctx.Err() != nil {
 			break
 		}
-		p.setState(err)
-		zerolog.Ctx(ctx).Error().Err(err).Msg("cannot update the page's projection; trying again")
 		p.cache = cache{}
-		if isDamage(err) {
-			if err := p.rebuild(ctx); err != nil {
-				zerolog.Ctx(ctx).Error().Err(err).Msg("cannot rebuild the page's projection; trying again")
-			}
+		// What failed to rebuild the file has closed it.
+		if rebuilding = rebuilding || isDamage(err); !rebuilding {
+			failed.Error().Err(err).Msg("cannot update the page's projection; trying again")
+		} else if failure := p.rebuild(ctx); failure != nil {
+			err = failure
+			damaged.Error().Err(err).Msg("cannot rebuild the page's projection, whose file was damaged; trying again")
+		} else {
+			rebuilding = false
+			damaged.Warn().Err(err).Msg("the file of the page's projection was damaged; a new one is made from the log")
 		}
+		p.setState(err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Second):
@@ -58,6 +64,9 @@ func (p *Projection) Run(ctx context.Context) error {
 	}
 	return nil
 }
+
+// oncePerMinute bounds the lines about a fault that lasts: a full disk may have the log on it, too.
+func oncePerMinute() zerolog.Sampler { return &zerolog.BurstSampler{Burst: 1, Period: time.Minute} }
 
 func (p *Projection) rebuild(ctx context.Context) error {
 	p.swap.Lock()
@@ -90,7 +99,9 @@ func (p *Projection) follow(ctx context.Context) error {
 			}
 		}
 		reader.Release()
-		p.setState(nil)
+		if p.setState(nil) != nil {
+			zerolog.Ctx(ctx).Info().Msg("updating the page's projection works again")
+		}
 		if more {
 			continue
 		}

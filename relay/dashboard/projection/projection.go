@@ -250,10 +250,12 @@ func (p *Projection) State() error {
 	return p.state
 }
 
-func (p *Projection) setState(err error) {
+// setState notes why the projection has stopped, and returns what was noted before.
+func (p *Projection) setState(err error) (before error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.state = err
+	before, p.state = p.state, err
+	return before
 }
 
 // query runs a read, and prevents the replacement of the file meanwhile.
