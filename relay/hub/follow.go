@@ -14,14 +14,15 @@ import (
 // followPause is the time between two attempts to follow the store.
 const followPause = time.Second
 
-// followLoop makes the events of other relays visible until ctx ends.
+// followLoop makes the events of other relays visible until ctx ends. It logs a fault that lasts once a minute.
 func (h *Hub) followLoop(ctx context.Context) {
+	log := zerolog.Ctx(ctx).Sample(&zerolog.BurstSampler{Burst: 1, Period: time.Minute})
 	for {
 		err := h.store.Follow(ctx, h.catchUp)
 		if ctx.Err() != nil {
 			return
 		}
-		zerolog.Ctx(ctx).Error().Err(err).Msg("cannot follow what other relays store; trying again")
+		log.Error().Err(err).Msg("cannot follow what other relays store; trying again")
 		select {
 		case <-ctx.Done():
 			return

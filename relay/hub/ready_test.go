@@ -1,13 +1,17 @@
 package hub_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
@@ -89,4 +93,24 @@ func TestReadinessFollowsAppends(t *testing.T) {
 			t.Errorf("after append %d readiness is %v, want %v", i, err, want)
 		}
 	}
+}
+
+// mutedStore cannot be followed.
+type mutedStore struct{ hub.Store }
+
+func (mutedStore) Follow(context.Context, func(context.Context, int64) error) error {
+	return errors.New("no answer")
+}
+
+// While the store is out of reach, the log says so once a minute.
+func TestAStoreThatCannotBeFollowedIsLoggedOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		startLogging(t, zerolog.New(&log).WithContext(t.Context()), mutedStore{openStore(t)}, 0)
+		time.Sleep(150 * time.Second)
+		synctest.Wait()
+		if n := strings.Count(log.String(), "cannot follow what other relays store"); n != 3 {
+			t.Errorf("in two and a half minutes there are %d lines", n)
+		}
+	})
 }
