@@ -268,7 +268,9 @@ func (d *Dashboard) find(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 		w.Header().Set("Retry-After", "5")
 		return e, nil, &refusal{http.StatusTooManyRequests, err.Error() + "; try again"}
 	}
-	zerolog.Ctx(r.Context()).Error().Err(err).Msg("cannot read an event")
+	if r.Context().Err() == nil { // otherwise the client hung up, which says nothing about the store
+		zerolog.Ctx(r.Context()).Error().Err(err).Msg("cannot read an event")
+	}
 	return e, nil, &refusal{http.StatusServiceUnavailable, "the relay cannot read the event; see the relay's log"}
 }
 

@@ -39,8 +39,8 @@ type Relay interface {
 	// until the caller calls release; if others need the room, w is cut. The error is ErrNoEvent if the log does not
 	// hold the event, ErrNoRoom if there is no room for it; then, as with any error, release is nil.
 	Event(w http.ResponseWriter, r *http.Request, seq int64) (e event.Event, release func(), err error)
-	// Health returns the state of the relay, as far as the viewer may know it.
-	Health(ctx context.Context, viewer Viewer) (Health, error)
+	// Health returns the state of the relay, as far as the viewer may know it, and as far as it can be read.
+	Health(ctx context.Context, viewer Viewer) Health
 	// Head returns the end of the log.
 	Head() event.Cursor
 	// Followers returns the open streams of the viewer's token.

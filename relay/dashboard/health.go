@@ -10,7 +10,7 @@ type Health struct {
 	Oldest    string `json:"oldest"` // the first event that the log holds; empty if there is none
 	Retention string `json:"retention"`
 	Store     string `json:"store"`
-	// Ready says why the store cannot be used; empty while it can.
+	// Ready says why the store cannot be used, or what cannot be read in it; empty while all is well.
 	Ready   string `json:"not_ready,omitempty"`
 	Damaged int64  `json:"damaged_events"`
 	// KnownSince is the time from which on the page knows the log, Projected the position that it has

@@ -99,7 +99,9 @@ func (d *Dashboard) failed(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	refused, ok := errors.AsType[*refusal](err)
 	if !ok {
-		zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("cannot read the page's projection")
+		if r.Context().Err() == nil { // otherwise the client hung up, which says nothing about the file
+			zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("cannot read the page's projection")
+		}
 		w.Header().Set("Retry-After", "5")
 		refused = &refusal{http.StatusServiceUnavailable, unreadable}
 	}
@@ -444,10 +446,7 @@ func (d *Dashboard) machinesPage(w http.ResponseWriter, r *http.Request, viewer 
 
 // healthOf returns the health of the relay, with that of the projection.
 func (d *Dashboard) healthOf(r *http.Request, viewer Viewer) (Health, error) {
-	health, err := d.config.Relay.Health(r.Context(), viewer)
-	if err != nil {
-		return Health{}, err
-	}
+	health := d.config.Relay.Health(r.Context(), viewer)
 	p := d.config.Projection
 	health.KnownSince, health.Projected, health.ProjectionBytes = p.Since(), p.Cursor(), p.Size()
 	if err := p.State(); err != nil {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -216,8 +217,11 @@ func (s inside) Head() event.Cursor {
 	return event.Cursor{Log: bounds.Log, Seq: bounds.Head}
 }
 
+// healthTimeout is how long the health page waits for what the store has to tell.
+const healthTimeout = 2 * time.Second
+
 // Health implements dashboard.Relay.
-func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) (dashboard.Health, error) {
+func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) dashboard.Health {
 	bounds := s.hub.Bounds()
 	h := dashboard.Health{
 		Log: bounds.Log, Version: s.config.Page.Version, Head: s.Head().String(), Retention: "ever", Store: s.config.Page.Store,
@@ -240,21 +244,32 @@ func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) (dashboard.
 		}
 	}
 	h.FreeBytes = free(filepath.Dir(s.config.Page.File))
-	settings, err := s.hub.Settings(ctx)
-	if err != nil {
-		return h, err
+	// The page is for finding out what is wrong, so it shows what there is to show.
+	missing := func(what string, err error) {
+		log := zerolog.Ctx(ctx).Sample(&s.unshown)
+		log.Error().Err(err).Msg("cannot show " + what + " on the health page")
+		h.Ready = cmp.Or(h.Ready, "the relay cannot read "+what+"; see the relay's log")
 	}
-	h.Settings, h.SettingsBy, h.SettingsAt = settings.Values, settings.By, settings.At
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	if settings, err := s.hub.Settings(ctx); err != nil {
+		missing("the settings for all agents", err)
+	} else {
+		h.Settings, h.SettingsBy, h.SettingsAt = settings.Values, settings.By, settings.At
+	}
 	if !viewer.Admin && viewer.Token != "" {
 		h.Store = ""
-		return h, nil
+		return h
 	}
 	h.Hooks = s.hooks()
 	for _, f := range s.metrics.followers.list() {
 		h.Subscribers = append(h.Subscribers, dashboard.Subscriber{Token: f.name, Streams: f.streams, Behind: f.events})
 	}
-	h.Tokens, err = s.tokens(ctx)
-	return h, err
+	var err error
+	if h.Tokens, err = s.tokens(ctx); err != nil {
+		missing("the access tokens", err)
+	}
+	return h
 }
 
 // tokens returns the access tokens and invitations, without their secrets or hashes.

@@ -98,8 +98,8 @@ type Server struct {
 	stopping    chan struct{}
 
 	// A store that is down and a relay that is overloaded are logged once a minute rather than for each
-	// webhook, unreadable webhooks ten times. The metrics count all of them.
-	storeDown, unready, overloaded, unreadable, replayed zerolog.BurstSampler
+	// webhook or reader, unreadable webhooks ten times. The metrics count all webhooks.
+	storeDown, unready, unserved, unshown, overloaded, unreadable, replayed zerolog.BurstSampler
 }
 
 // New creates a relay over a store. Without access tokens it refuses a listener that other machines can
@@ -142,6 +142,8 @@ func New(ctx context.Context, config Config) (*Server, error) {
 
 		storeDown:  zerolog.BurstSampler{Burst: 1, Period: time.Minute},
 		unready:    zerolog.BurstSampler{Burst: 1, Period: time.Minute},
+		unserved:   zerolog.BurstSampler{Burst: 1, Period: time.Minute},
+		unshown:    zerolog.BurstSampler{Burst: 1, Period: time.Minute},
 		overloaded: zerolog.BurstSampler{Burst: 1, Period: time.Minute},
 		unreadable: zerolog.BurstSampler{Burst: 10, Period: time.Minute},
 		replayed:   zerolog.BurstSampler{Burst: 10, Period: time.Minute},
@@ -267,11 +269,10 @@ func (s *Server) routes() http.Handler {
 // readiness answers whether a webhook could be stored and a cursor be served.
 func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	if err := s.hub.Ready(r.Context()); err != nil {
-		if r.Context().Err() != nil {
-			return // the client hung up, which says nothing about the store
+		if r.Context().Err() == nil { // otherwise the client hung up, which says nothing about the store
+			log := zerolog.Ctx(r.Context()).Sample(&s.unready)
+			log.Error().Err(err).Msg("not ready: cannot reach the store or write to it")
 		}
-		log := zerolog.Ctx(r.Context()).Sample(&s.unready)
-		log.Error().Err(err).Msg("not ready: cannot reach the store or write to it")
 		refuse(w, http.StatusServiceUnavailable, "the relay cannot reach the store or write to it; see the relay's log")
 		return
 	}

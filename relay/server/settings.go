@@ -25,7 +25,7 @@ const maxPatchBytes = 64 << 10
 func (s *Server) showSettings(w http.ResponseWriter, r *http.Request, _ *token.Grant) {
 	settings, err := s.hub.Settings(r.Context())
 	if err != nil {
-		refuseReader(w, r, err)
+		s.refuseReader(w, r, err)
 		return
 	}
 	reply(w, http.StatusOK, settings)

@@ -101,21 +101,22 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) (b beginning, ok 
 		// Another relay of the same log may have issued the cursor.
 		bounds, err := s.hub.Refresh(r.Context())
 		if err != nil {
-			refuseReader(w, r, err)
+			s.refuseReader(w, r, err)
 			return b, false
 		}
 		b.at, b.reset, _ = position(after, bounds)
 	}
 	if b.settings, err = s.hub.Settings(r.Context()); err != nil {
-		refuseReader(w, r, err)
+		s.refuseReader(w, r, err)
 		return b, false
 	}
 	return b, true
 }
 
 // refuseReader answers a request that needs the store while the store cannot be reached.
-func refuseReader(w http.ResponseWriter, r *http.Request, err error) {
-	zerolog.Ctx(r.Context()).Error().Err(err).Str("path", r.URL.Path).Msg("request refused: cannot reach the store")
+func (s *Server) refuseReader(w http.ResponseWriter, r *http.Request, err error) {
+	log := zerolog.Ctx(r.Context()).Sample(&s.unserved)
+	log.Error().Err(err).Str("path", r.URL.Path).Msg("request refused: cannot reach the store")
 	w.Header().Set("Retry-After", retryAfter)
 	refuse(w, http.StatusServiceUnavailable, "the relay cannot reach the store; see the relay's log")
 }
