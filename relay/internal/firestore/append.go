@@ -41,7 +41,7 @@ func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appende
 	}
 	results, err := a.run(limited)
 	if err != nil {
-		return nil, fmt.Errorf("append: %w", errors.Join(err, ctx.Err()))
+		return nil, fmt.Errorf("append: %w", explained(errors.Join(err, ctx.Err())))
 	}
 	return results, nil
 }

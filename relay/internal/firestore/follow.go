@@ -42,11 +42,11 @@ func (s *Store) listen(ctx context.Context) error {
 	for {
 		change, err := changes.Next()
 		if err != nil {
-			return fmt.Errorf("listen for events of other relays: %w", err)
+			return fmt.Errorf("listen for events of other relays: %w", explained(err))
 		}
 		newest, err := change.Documents.GetAll()
 		if err != nil {
-			return fmt.Errorf("listen for events of other relays: %w", err)
+			return fmt.Errorf("listen for events of other relays: %w", explained(err))
 		}
 		if len(newest) == 0 {
 			continue
@@ -95,7 +95,7 @@ func (s *Store) look(ctx context.Context) error {
 	defer cancel()
 	newest, err := s.newest(ctx)
 	if err != nil {
-		return fmt.Errorf("find events of other relays: %w", err)
+		return fmt.Errorf("find events of other relays: %w", explained(err))
 	}
 	s.mu.Lock()
 	missed := newest > s.head

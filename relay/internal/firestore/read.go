@@ -44,7 +44,7 @@ func (s *Store) Read(ctx context.Context, after int64, limit, maxBytes int) ([]e
 		return damage == nil && !c.full()
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read events: %w", err)
+		return nil, fmt.Errorf("read events: %w", explained(err))
 	}
 	if damage != nil && len(c.events) == 0 {
 		return s.readDamaged(ctx, damage, limit, maxBytes)
@@ -108,7 +108,10 @@ func (s *Store) scan(ctx context.Context, after int64, limit int, visit func(blo
 			return nil
 		}
 		if err != nil {
-			return errors.Join(err, context.Cause(ctx))
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause // the error says only that the context has ended
+			}
+			return err
 		}
 		silence.Reset(s.limits.call)
 		b, d, err := s.load(ctx, doc)

@@ -149,6 +149,15 @@ func (s *Store) open(ctx context.Context) error {
 
 func newLogID() string { return strings.ToLower(rand.Text()[:event.LogIDLength]) }
 
+// explained adds to an error of the open database what to do about it, if that is known. What is not found there is a
+// document.
+func explained(err error) error {
+	if remedy := remedy(err); remedy != "" && status.Code(err) != codes.NotFound {
+		return fmt.Errorf("%w%s", err, remedy)
+	}
+	return err
+}
+
 // remedy returns what to do about an error, if that is known.
 func remedy(err error) string {
 	code := status.Code(err)
@@ -161,7 +170,7 @@ func remedy(err error) string {
 	case codes.PermissionDenied, codes.Unauthenticated:
 		return " (the relay's account needs the role roles/datastore.user)"
 	case codes.Unavailable, codes.DeadlineExceeded:
-		return " (no answer: check the network, and FIRESTORE_EMULATOR_HOST if it is set)"
+		return " (no answer from Firestore: check the network, and FIRESTORE_EMULATOR_HOST if it is set)"
 	}
 	return ""
 }
@@ -200,7 +209,7 @@ func (s *Store) Bounds(ctx context.Context) (hub.Bounds, error) {
 	group.Go(func() (err error) { stored, err = s.readMeta(ctx); return err })
 	group.Go(func() (err error) { newest, err = s.newest(ctx); return err })
 	if err := group.Wait(); err != nil {
-		return hub.Bounds{}, fmt.Errorf("read bounds: %w", err)
+		return hub.Bounds{}, fmt.Errorf("read bounds: %w", explained(err))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -258,7 +267,7 @@ func (s *Store) Note(ctx context.Context, name string) (string, error) {
 		err = doc.DataTo(&stored)
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the note %q: %w", name, err)
+		return "", fmt.Errorf("read the note %q: %w", name, explained(err))
 	}
 	return stored.Text, nil
 }
@@ -276,7 +285,7 @@ func (s *Store) SetNote(ctx context.Context, name, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
 	if _, err := s.noteAt(name).Set(ctx, note{Text: text}); err != nil {
-		return fmt.Errorf("store the note %q: %w", name, err)
+		return fmt.Errorf("store the note %q: %w", name, explained(err))
 	}
 	return nil
 }
@@ -308,7 +317,7 @@ func (s *Store) ChangeNote(ctx context.Context, name string, change func(text st
 		return tx.Set(s.noteAt(name), stored)
 	}, firestore.MaxAttempts(noteAttempts))
 	if err != nil {
-		return fmt.Errorf("change the note %q: %w", name, err)
+		return fmt.Errorf("change the note %q: %w", name, explained(err))
 	}
 	return unchanged
 }
