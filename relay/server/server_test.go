@@ -39,11 +39,11 @@ type relay struct {
 }
 
 // departures is a log that signals each subscriber that has gone.
-type departures chan struct{}
+type departures chan string
 
 func (d departures) Write(line []byte) (int, error) {
 	if bytes.Contains(line, []byte("subscriber gone")) {
-		d <- struct{}{}
+		d <- string(line)
 	}
 	return len(line), nil
 }

@@ -160,7 +160,9 @@ func TestStalledSubscribers(t *testing.T) {
 			t.Errorf("the one that reads waited %s for those that do not", waited)
 		}
 		for range stalled {
-			<-r.gone
+			if line := <-r.gone; !strings.Contains(line, "it did not read what was sent to it within 30s") {
+				t.Errorf("of one that reads nothing the log says %s", line)
+			}
 		}
 		if took := time.Since(begin); took < 30*time.Second || took > 40*time.Second {
 			t.Errorf("those that read nothing were cut off after %s", took)

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"os"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -71,6 +72,8 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 		err := sub.serve(ctx, begin.reset)
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause // the error of an interrupted write does not say why it was interrupted
+		} else if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = fmt.Errorf("it did not read what was sent to it within %s", s.config.WriteTimeout)
 		}
 		if errors.Is(err, context.Canceled) {
 			err = errHungUp // all other ends of a stream have a cause
