@@ -162,7 +162,11 @@ func (d *demo) loop(ctx context.Context) (*story, error) {
 	if d.model == claude {
 		limit, model = claudeTime, "claude, with your login"
 	}
-	d.out.title("touchstone", fmt.Sprintf("A pull request with %d planted defects, two agents, and nobody at the keyboard.", len(defects)))
+	defects, err := planted()
+	if err != nil {
+		return nil, err
+	}
+	d.out.title("touchstone", fmt.Sprintf("A pull request with %d planted defects, two agents, and nobody at the keyboard.", defects))
 	d.out.fact("model", model)
 	d.out.fact("directory", d.dir+", with a log for each party")
 	if err := d.build(ctx); err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/goccy/go-yaml"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -17,6 +18,21 @@ var baseFiles []byte
 
 //go:embed service/pull.txtar
 var pullFiles []byte
+
+// script has the defects of the pull request, as the scripted model plays them.
+//
+//go:embed service/script.yaml
+var script []byte
+
+// scriptFile returns the file with which the scripted model is started.
+func scriptFile() ([]byte, error) { return yaml.YAMLToJSON(script) }
+
+// planted counts the defects of the pull request.
+func planted() (int, error) {
+	var all struct{ Defects []any }
+	err := yaml.Unmarshal(script, &all)
+	return len(all.Defects), err
+}
 
 const (
 	pullTitle = "Add search"

@@ -45,7 +45,7 @@ func review(t *testing.T, r verdict.Record) string {
 func TestStoryFollowsTheRounds(t *testing.T) {
 	first := verdict.Record{Verdict: verdict.RequestChanges, Head: "1111111111", Round: 1, CostUSD: 0.25}
 	found := verdict.Judgement{Complete: true}
-	for _, d := range defects {
+	for _, d := range defects(t) {
 		found.Answer.Findings = append(found.Answer.Findings, d.Finding)
 	}
 	first.Ledger = first.Ledger.After(1, found)
