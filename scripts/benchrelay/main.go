@@ -7,10 +7,10 @@ import (
 	"context"
 	"flag"
 	"os"
-	"os/exec"
 	"path/filepath"
 
 	"touchstone/scripts/benchmark"
+	"touchstone/scripts/program"
 	"touchstone/worktree/steps"
 )
 
@@ -48,11 +48,7 @@ func run(ctx context.Context, only, other string, pairs int) {
 	dir := steps.Got(os.MkdirTemp("", "benchrelay"))
 	defer func() { steps.Must(os.RemoveAll(dir)) }()
 	b := &bench{dir: dir, binary: filepath.Join(dir, "relay")}
-	build := exec.CommandContext(ctx, "go", "build", "-o", b.binary, "./relay")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		steps.Fail("build the relay (start this in the repository's root): %w\n%s", err, out)
-	}
+	steps.Must(program.Build(ctx, b.binary, "touchstone/relay"))
 	if other != "" {
 		against(ctx, b, other, pairs)
 		return

@@ -20,20 +20,14 @@ func build(ctx context.Context, folder string, clocks bool) (string, error) {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	arguments := []string{"build", "-trimpath", "-o", binary}
+	var changes []program.Change
 	if clocks {
-		overlay, err := skew(ctx, folder)
-		if err != nil {
+		var err error
+		if changes, err = skew(ctx); err != nil {
 			return "", err
 		}
-		arguments = append(arguments, "-overlay", overlay)
 	}
-	command := exec.CommandContext(ctx, "go", append(arguments, "touchstone/relay")...)
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the relay: %w\n%s", err, out)
-	}
-	return binary, nil
+	return binary, program.Build(ctx, binary, "touchstone/relay", changes...)
 }
 
 // relay is one relay's process. It keeps its address across restarts.

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"touchstone/scripts/program"
 )
 
 // programs are the programs of the demo, by the directories of their source.
@@ -27,7 +28,7 @@ func (d *demo) build(ctx context.Context) error {
 	case d.bin == "" && filepath.Base(said[2]) != "go.mod":
 		return errors.New("start the demo in a checkout of touchstone, or name the built programs with --bin")
 	case d.bin == "":
-		return d.compile(ctx, filepath.Dir(said[2]))
+		return d.compile(ctx)
 	}
 	if d.bin, err = filepath.Abs(d.bin); err != nil {
 		return err
@@ -41,12 +42,11 @@ func (d *demo) build(ctx context.Context) error {
 }
 
 // compile builds the programs of the module like "make build", so that Go's cache from that is reused.
-func (d *demo) compile(ctx context.Context, module string) error {
+func (d *demo) compile(ctx context.Context) error {
 	d.bin = filepath.Join(d.dir, "bin")
 	d.out.fact("programs", "being built; the first time takes a minute or two")
 	for _, p := range programs {
-		if _, err := watch(ctx, io.Discard, module, append(os.Environ(), "CGO_ENABLED=0"), "go", "build", "-trimpath", "-o", d.program(p),
-			"touchstone/"+p); err != nil {
+		if err := program.Build(ctx, d.program(p), "touchstone/"+p); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,5 @@
-// Package program runs a server in its own process, for benchmarks and attacks: it waits until the server
-// reports where it listens, and returns the server's processor time, on Linux only, from /proc.
+// Package program builds programs of this module, and runs a server in its own process, for benchmarks and attacks: it
+// waits until the server reports where it listens, and returns the server's processor time, on Linux only, from /proc.
 package program
 
 import (
