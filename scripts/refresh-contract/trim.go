@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,6 +13,16 @@ import (
 )
 
 type object = map[string]any
+
+// kept lists the operations that the simulator serves: on each line a path, then its methods.
+//
+//go:embed kept/operations.txt
+var kept string
+
+// keptWebhooks lists the webhooks that the simulator sends.
+//
+//go:embed kept/webhooks.txt
+var keptWebhooks string
 
 // prose holds the keys of a description that no validator reads.
 var prose = []string{
