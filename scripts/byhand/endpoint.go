@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -41,6 +42,20 @@ const (
 	lookEvery  = 200 * time.Millisecond
 	pingEvery  = 5 * time.Second
 )
+
+// Serve serves the endpoint on loopback until ctx ends. The variables make a model CLI use it, and wait for an answer: by
+// default a CLI gives up after ten minutes, which is short for a person.
+func (e *Endpoint) Serve(ctx context.Context, wait time.Duration) (variables []string, err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	server := &http.Server{Handler: e}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	go server.Serve(listener)
+	return []string{"ANTHROPIC_BASE_URL=http://" + listener.Addr().String(), "ANTHROPIC_API_KEY=by-hand",
+		fmt.Sprintf("API_TIMEOUT_MS=%d", wait.Milliseconds())}, nil
+}
 
 // Tools returns how many tools were called so far.
 func (e *Endpoint) Tools() int {

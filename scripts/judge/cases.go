@@ -16,6 +16,7 @@ import (
 
 	"touchstone/guidelines"
 	"touchstone/scripts/clones"
+	"touchstone/worktree/steps"
 	"touchstone/worktree/strictyaml"
 )
 
@@ -119,54 +120,33 @@ func readCases(file string) ([]change, error) {
 
 // checkout makes a clone of a case in dir, whose head is the change, and returns the change's base. from is
 // the directory of clones; more are additional files of base and head, by path.
-func (c change) checkout(ctx context.Context, from, dir string, more map[string]string) (base string, err error) {
+func (c change) checkout(ctx context.Context, from, dir string, more map[string]string) (base string) {
 	source := clones.Find(from, c.Repository)
 	if source == "" {
-		return "", fmt.Errorf("there is no clone of %s in %s", c.Repository, from)
+		steps.Fail("there is no clone of %s in %s", c.Repository, from)
 	}
+	clones.Repository{Context: ctx, Dir: "."}.Git(nil, "clone", "--quiet", "--shared", "--no-checkout", source, dir)
 	r := clones.Repository{Context: ctx, Dir: dir}
-	if _, err := (clones.Repository{Context: ctx, Dir: "."}).Git(nil, "clone", "--quiet", "--shared", "--no-checkout", source,
-		dir); err != nil {
-		return "", err
-	}
-	commit, err := r.Git(nil, "rev-parse", c.Commit+"^{commit}")
-	if err != nil {
-		return "", err
-	}
-	title := c.Title
+	commit := r.Git(nil, "rev-parse", c.Commit+"^{commit}")
+	title, description := c.Title, c.Description
 	if title == "" {
-		if title, err = r.Git(nil, "log", "-1", "--format=%s", commit); err != nil {
-			return "", err
-		}
+		title = r.Git(nil, "log", "-1", "--format=%s", commit)
 	}
-	description := c.Description
 	if description == "" && c.Body {
-		text, err := r.Git(nil, "log", "-1", "--format=%b", commit)
-		if err != nil {
-			return "", err
-		}
-		description = ownWords(text, title)
+		description = ownWords(r.Git(nil, "log", "-1", "--format=%b", commit), title)
 	}
 	before, after := commit+"^", commit
 	switch c.Direction {
 	case "forward":
 	case "revert":
-		if before, err = withoutTests(r, commit); err != nil {
-			return "", err
-		}
-		after = commit + "^"
+		before, after = withoutTests(r, commit), commit+"^"
 	default:
 		before = c.Direction
 	}
-	if base, err = r.Commit(before, "Base", more); err != nil {
-		return "", err
-	}
-	head, err := r.Commit(after, strings.TrimSpace(title+"\n\n"+description), more, base)
-	if err != nil {
-		return "", err
-	}
-	_, err = r.Git(nil, "checkout", "--quiet", "--force", "-B", "change", head)
-	return base, err
+	base = r.Commit(before, "Base", more)
+	head := r.Commit(after, strings.TrimSpace(title+"\n\n"+description), more, base)
+	r.Git(nil, "checkout", "--quiet", "--force", "-B", "change", head)
+	return base
 }
 
 // trailers matches lines at the end of a commit message that are not its author's words about the change.
@@ -180,14 +160,9 @@ func ownWords(body, title string) string {
 }
 
 // withoutTests returns the tree of a commit without its changes to tests, documents and change logs.
-func withoutTests(r clones.Repository, commit string) (tree string, err error) {
-	if _, err := r.Git(nil, "read-tree", commit+"^"); err != nil {
-		return "", err
-	}
-	raw, err := r.Git(nil, "diff-tree", "-r", "--raw", "--no-renames", "--abbrev=40", "-z", commit+"^", commit)
-	if err != nil {
-		return "", err
-	}
+func withoutTests(r clones.Repository, commit string) (tree string) {
+	r.Git(nil, "read-tree", commit+"^")
+	raw := r.Git(nil, "diff-tree", "-r", "--raw", "--no-renames", "--abbrev=40", "-z", commit+"^", commit)
 	fields := strings.Split(raw, "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
 		meta, path := strings.Fields(fields[i]), fields[i+1]
@@ -198,9 +173,7 @@ func withoutTests(r clones.Repository, commit string) (tree string, err error) {
 		if meta[4] == "D" {
 			entry = fmt.Sprintf("0 %040d\t%s\n", 0, path)
 		}
-		if _, err := r.Git([]byte(entry), "update-index", "--index-info"); err != nil {
-			return "", err
-		}
+		r.Git([]byte(entry), "update-index", "--index-info")
 	}
 	return r.Git(nil, "write-tree", "--missing-ok")
 }

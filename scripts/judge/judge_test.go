@@ -14,6 +14,7 @@ import (
 	"touchstone/agent/config"
 	source "touchstone/scripts/clones"
 	"touchstone/verdict"
+	"touchstone/worktree/steps"
 )
 
 // fixed makes a clone of acme/app in a new directory, whose last commit repairs a defect with a test
@@ -25,13 +26,7 @@ func fixed(t *testing.T) (clones, commit string) {
 	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	git := func(args ...string) string {
-		out, err := r.Git(nil, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
+	git := func(args ...string) string { return r.Git(nil, args...) }
 	write := func(files map[string]string) {
 		for name, text := range files {
 			if err := os.WriteFile(filepath.Join(r.Dir, name), []byte(text), 0o644); err != nil {
@@ -74,28 +69,24 @@ func TestACaseIsCheckedOutAsItsChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tc.Repository, tc.Commit = "acme/app", commit
 			dir := filepath.Join(t.TempDir(), "app")
-			base, err := tc.checkout(t.Context(), clones, dir, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			base := tc.checkout(t.Context(), clones, dir, nil)
 			r := source.Repository{Context: t.Context(), Dir: dir}
-			out, err := r.Git(nil, "diff", "--name-status", "--no-renames", base, "HEAD")
-			if err != nil || !slices.Equal(strings.Split(out, "\n"), tc.changed) {
-				t.Errorf("%v\n%s", err, out)
+			if out := r.Git(nil, "diff", "--name-status", "--no-renames", base, "HEAD"); !slices.Equal(strings.Split(out, "\n"), tc.changed) {
+				t.Error(out)
 			}
-			if left, err := r.Git(nil, "status", "--porcelain"); err != nil || left != "" {
-				t.Errorf("the files are not those of the head: %v\n%s", err, left)
+			if left := r.Git(nil, "status", "--porcelain"); left != "" {
+				t.Errorf("the files are not those of the head:\n%s", left)
 			}
-			if log, err := r.Git(nil, "log", "--format=%s"); err != nil || log != tc.title+"\nBase" {
-				t.Errorf("its history is %q, %v", log, err)
+			if log := r.Git(nil, "log", "--format=%s"); log != tc.title+"\nBase" {
+				t.Errorf("its history is %q", log)
 			}
-			if body, err := r.Git(nil, "log", "-1", "--format=%b"); err != nil || body != tc.body {
-				t.Errorf("its description is %q, %v", body, err)
+			if body := r.Git(nil, "log", "-1", "--format=%b"); body != tc.body {
+				t.Errorf("its description is %q", body)
 			}
 		})
 	}
-	if _, err := (change{Repository: "acme/other", Commit: commit, Direction: "forward"}).checkout(t.Context(), clones, t.TempDir(),
-		nil); err == nil {
+	other := change{Repository: "acme/other", Commit: commit, Direction: "forward"}
+	if steps.Try(func() { other.checkout(t.Context(), clones, t.TempDir(), nil) }) == nil {
 		t.Error("a case without a clone is built")
 	}
 }
@@ -112,12 +103,10 @@ func TestHowItIsReviewedIsChosenByTheRepository(t *testing.T) {
 		{strategy: config.StrategySession, check: config.CheckBlocking},
 	} {
 		dir := filepath.Join(t.TempDir(), "app")
-		base, err := c.checkout(t.Context(), clones, dir, o.settings())
-		if err != nil {
-			t.Fatal(err)
-		}
+		base := c.checkout(t.Context(), clones, dir, o.settings())
 		r := source.Repository{Context: t.Context(), Dir: dir}
-		text, err := r.Git(nil, "show", base+":"+config.RepositoryPath)
+		text := ""
+		err := steps.Try(func() { text = r.Git(nil, "show", base+":"+config.RepositoryPath) })
 		if o.settings() == nil {
 			if err == nil || o.strategy != config.StrategySession || o.check != config.CheckCritical {
 				t.Errorf("%+v: the settings are %q", o, text)
@@ -128,8 +117,8 @@ func TestHowItIsReviewedIsChosenByTheRepository(t *testing.T) {
 			settings.Review.Strategy != o.strategy || settings.Review.Check != o.check {
 			t.Errorf("%+v: %v, %v, %q", o, err, broken, text)
 		}
-		if out, err := r.Git(nil, "diff", "--name-only", base, "HEAD", "--", ".touchstone"); err != nil || out != "" {
-			t.Errorf("%+v: the settings are part of the change: %v, %q", o, err, out)
+		if out := r.Git(nil, "diff", "--name-only", base, "HEAD", "--", ".touchstone"); out != "" {
+			t.Errorf("%+v: the settings are part of the change: %q", o, out)
 		}
 	}
 	cmd := newCommand()
@@ -296,10 +285,7 @@ func TestTheSentenceIsKeptAndToldToNoModel(t *testing.T) {
 	o := options{program: program, clones: clones, out: dir, engine: "claude", model: "opus", strategy: config.StrategySpecialists,
 		check: config.CheckBlocking}
 	for _, o.show = range []bool{true, false} {
-		j, err := o.judge(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := o.judge(t.Context(), c)
 		told, err := os.ReadFile(seen)
 		if err != nil {
 			t.Fatal(err)
@@ -324,8 +310,8 @@ func TestTheSentenceIsKeptAndToldToNoModel(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `"says": "Max gives 9 for ten."`) {
 		t.Errorf("what is kept is %s, %v", text, err)
 	}
-	again, err := o.judge(t.Context(), c)
-	if err != nil || again.Says != "Max gives 9 for ten." || again.outcome() != "defect missed" {
-		t.Errorf("what was kept is read as %+v, %v", again, err)
+	again := o.judge(t.Context(), c)
+	if again.Says != "Max gives 9 for ten." || again.outcome() != "defect missed" {
+		t.Errorf("what was kept is read as %+v", again)
 	}
 }

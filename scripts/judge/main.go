@@ -9,8 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +21,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/scripts/byhand"
 	"touchstone/scripts/command"
+	"touchstone/worktree/steps"
 )
 
 func main() {
@@ -105,7 +104,8 @@ func (o options) run(ctx context.Context) error {
 		if !strings.Contains(c.Repository+" "+c.Commit, o.only) {
 			continue
 		}
-		j, err := o.judge(ctx, c)
+		j := judged{change: c}
+		err := steps.Try(func() { j = o.judge(ctx, c) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -129,30 +129,22 @@ func (o options) run(ctx context.Context) error {
 }
 
 // judge returns the stored answer for a case, or has the case reviewed.
-func (o options) judge(ctx context.Context, c change) (judged, error) {
+func (o options) judge(ctx context.Context, c change) judged {
 	kept := filepath.Join(o.out, c.id()+".json")
 	if text, err := os.ReadFile(kept); err == nil && !o.show {
-		return read(c, text)
+		return steps.Got(read(c, text))
 	}
-	dir, err := os.MkdirTemp("", "judge-")
-	if err != nil {
-		return judged{change: c}, err
-	}
+	dir := steps.Got(os.MkdirTemp("", "judge-"))
 	defer os.RemoveAll(dir)
 	tree := filepath.Join(dir, filepath.Base(c.Repository))
-	base, err := c.checkout(ctx, o.clones, tree, o.settings())
-	if err != nil {
-		return judged{change: c}, err
-	}
-	text, err := o.review(ctx, c, dir, tree, base)
-	if err != nil || o.show {
+	base := c.checkout(ctx, o.clones, tree, o.settings())
+	text := o.review(ctx, c, dir, tree, base)
+	if o.show {
 		fmt.Print(string(text))
-		return judged{change: c}, err
+		return judged{change: c}
 	}
-	if err := os.WriteFile(kept, text, 0o600); err != nil {
-		return judged{change: c}, err
-	}
-	return read(c, text)
+	steps.Must(os.WriteFile(kept, text, 0o600))
+	return steps.Got(read(c, text))
 }
 
 // settings returns the file with which a repository chooses how it is reviewed; none for the defaults.
@@ -165,35 +157,23 @@ func (o options) settings() map[string]string {
 
 // review has a checkout reviewed and returns the program's output. It adds the time and the number of tool
 // calls, which the output lacks.
-func (o options) review(ctx context.Context, c change, dir, tree, base string) ([]byte, error) {
+func (o options) review(ctx context.Context, c change, dir, tree, base string) []byte {
 	engine := map[string]any{"name": o.engine, "model": o.model}
 	if o.cli != "" {
 		engine["command"] = []string{o.cli}
 	}
 	env := append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
-	var hand *byhand.Endpoint
+	hand := &byhand.Endpoint{Dir: filepath.Join(o.byHand, c.blind())}
 	if o.byHand != "" {
-		hand = &byhand.Endpoint{Dir: filepath.Join(o.byHand, c.blind())}
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		server := &http.Server{Handler: hand}
-		go server.Serve(listener)
-		defer server.Close()
-		// The CLI gives up a request after ten minutes, which is short for a person who answers by hand.
-		env = append(env, "ANTHROPIC_BASE_URL=http://"+listener.Addr().String(), "ANTHROPIC_API_KEY=by-hand",
-			fmt.Sprintf("API_TIMEOUT_MS=%d", byHandTimeout.Milliseconds()))
+		serving, stop := context.WithCancel(ctx)
+		defer stop()
+		env = append(env, steps.Got(hand.Serve(serving, byHandTimeout))...)
 		engine["timeout"], engine["idle_timeout"] = byHandTimeout.String(), byHandTimeout.String()
 	}
-	settings, err := yaml.Marshal(map[string]any{"repositories": []string{c.Repository}, "reviewers": []string{"reviewer"}, "engine": engine})
-	if err != nil {
-		return nil, err
-	}
+	settings := steps.Got(yaml.Marshal(map[string]any{"repositories": []string{c.Repository}, "reviewers": []string{"reviewer"},
+		"engine": engine}))
 	config := filepath.Join(dir, "agent.yaml")
-	if err := os.WriteFile(config, settings, 0o600); err != nil {
-		return nil, err
-	}
+	steps.Must(os.WriteFile(config, settings, 0o600))
 	args := []string{"--config", config, "review", "--local", "--base", base, "--format", "json"}
 	if o.show {
 		args = append(args[:len(args)-2], "--show-prompt")
@@ -210,16 +190,13 @@ func (o options) review(ctx context.Context, c change, dir, tree, base string) (
 		err = nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", err, strings.TrimSpace(failed.String()))
+		steps.Fail("%w: %s", err, strings.TrimSpace(failed.String()))
 	}
 	if o.show {
-		return printed, nil
+		return printed
 	}
-	a := answer{Seconds: time.Since(began).Seconds(), Says: c.says(), Review: printed}
-	if hand != nil {
-		a.Tools = hand.Tools()
-	}
-	return json.MarshalIndent(a, "", "  ")
+	a := answer{Seconds: time.Since(began).Seconds(), Tools: hand.Tools(), Says: c.says(), Review: printed}
+	return steps.Got(json.MarshalIndent(a, "", "  "))
 }
 
 // byHandTimeout bounds how long an answer by files may take.

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +25,7 @@ import (
 	"touchstone/scripts/byhand"
 	"touchstone/scripts/ci"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/steps"
 )
 
 // The logins, whose tokens are "token-of-" and the login, and the repository's owner. person is for comments
@@ -61,39 +61,12 @@ func (o options) run(ctx context.Context) error {
 	if _, name, ok := strings.Cut(l.repo, "+"); ok {
 		l.repo = name
 	}
-	hub := filepath.Join(o.dir, "github")
-	title, err := o.repository(ctx, filepath.Join(hub, owner, l.repo+".git"))
-	if err != nil {
-		return fmt.Errorf("make the repository: %w", err)
-	}
 	running, ctx := errgroup.WithContext(ctx)
-	start := func() error {
-		if err := l.github(ctx, running, hub, ci.Command{Line: o.ci, Timeout: o.timeout}.Run); err != nil {
-			return err
-		}
-		relay, err := l.relay(ctx, running, filepath.Join(o.dir, "relay.db"))
-		if err != nil {
-			return err
-		}
-		if err := l.model(ctx, running, filepath.Join(o.dir, "asked"), o.timeout); err != nil {
-			return err
-		}
-		for role, login := range map[decide.Role]string{decide.Reviewer: reviewer, decide.Author: author} {
-			cfg := o.agent(l, relay, role, login)
-			if err := cfg.Validate(); err != nil {
-				return err
-			}
-			if err := l.agent(ctx, running, role, cfg); err != nil {
-				return err
-			}
-		}
-		return l.open(ctx, title, o.body)
-	}
-	if err := start(); err != nil {
+	if err := steps.Try(func() { o.start(ctx, running, l) }); err != nil {
 		cancel()
 		return errors.Join(err, running.Wait())
 	}
-	err = running.Wait()
+	err := running.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fmt.Fprintf(l.out, "%s after %s: %d reviews, %d fixes, %d calls for a person, $%.2f\n", l.repo, time.Since(l.begun).Round(time.Second),
@@ -101,74 +74,59 @@ func (o options) run(ctx context.Context) error {
 	return err
 }
 
-// serve serves a handler on loopback until ctx ends, and returns its address.
-func serve(ctx context.Context, running *errgroup.Group, h http.Handler) (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+// start starts everything, and opens the pull request.
+func (o options) start(ctx context.Context, running *errgroup.Group, l *loop) {
+	hub := filepath.Join(o.dir, "github")
+	title := o.repository(ctx, filepath.Join(hub, owner, l.repo+".git"))
+	l.github(ctx, running, hub, ci.Command{Line: o.ci, Timeout: o.timeout}.Run)
+	relay := l.relay(ctx, running, filepath.Join(o.dir, "relay.db"))
+	l.model(ctx, filepath.Join(o.dir, "asked"), o.timeout)
+	for role, login := range map[decide.Role]string{decide.Reviewer: reviewer, decide.Author: author} {
+		cfg := o.agent(l, relay, role, login)
+		steps.Must(cfg.Validate())
+		l.agent(ctx, running, role, cfg)
 	}
-	s := &http.Server{Handler: h}
-	running.Go(func() error { <-ctx.Done(); return s.Close() })
-	running.Go(func() error { _ = s.Serve(listener); return nil })
-	return "http://" + listener.Addr().String(), nil
+	l.open(ctx, title, o.body)
 }
 
 // github starts the simulated GitHub.
 func (l *loop) github(ctx context.Context, running *errgroup.Group, hub string,
-	check func(context.Context, string, string, string) githubsim.CIResult) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
+	check func(context.Context, string, string, string) githubsim.CIResult) {
+	listener := steps.Got(net.Listen("tcp", "127.0.0.1:0"))
 	l.url = "http://" + listener.Addr().String()
 	var users []githubsim.User
 	for _, login := range []string{owner, author, reviewer, person} {
 		users = append(users, githubsim.User{Login: login, Token: token(login), Email: login + "@example.com", Admin: login == owner})
 	}
-	sim, err := githubsim.New(githubsim.Config{Dir: hub, URL: l.url, Users: users, CI: check, DeliveryTimeout: time.Minute})
-	if err != nil {
-		return err
-	}
+	sim := steps.Got(githubsim.New(githubsim.Config{Dir: hub, URL: l.url, Users: users, CI: check, DeliveryTimeout: time.Minute}))
 	running.Go(func() error { return sim.Serve(ctx, listener) })
 	fmt.Fprintf(l.out, "github %s/%s/%s, as a person with the token %s\n", l.url, owner, l.repo, token(person))
-	return nil
 }
 
 func token(login string) string { return "token-of-" + login }
 
-// relay starts the relay and has GitHub send webhooks to it.
-func (l *loop) relay(ctx context.Context, running *errgroup.Group, file string) (string, error) {
-	store, err := server.OpenStore(ctx, "sqlite:"+file)
-	if err != nil {
-		return "", err
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	s, err := server.New(ctx, server.Config{Listener: listener, Store: store,
-		Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
-	if err != nil {
-		return "", err
-	}
+// relay starts the relay, has GitHub send webhooks to it, and returns its URL.
+func (l *loop) relay(ctx context.Context, running *errgroup.Group, file string) string {
+	store := steps.Got(server.OpenStore(ctx, "sqlite:"+file))
+	listener := steps.Got(net.Listen("tcp", "127.0.0.1:0"))
+	s := steps.Got(server.New(ctx, server.Config{Listener: listener, Store: store,
+		Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}}))
 	running.Go(func() error { return errors.Join(s.Run(ctx), store.Close()) })
 	url := "http://" + listener.Addr().String()
-	return url, l.call(ctx, owner, "hooks", map[string]any{
+	l.call(ctx, owner, "hooks", map[string]any{
 		"name": "web", "active": true, "events": []string{"*"},
 		"config": map[string]any{"url": url + "/webhooks/github", "content_type": "json", "secret": secret},
 	}, nil)
+	return url
 }
 
-// model starts the endpoint through which you answer for the model, and makes the CLI wait as long as the
-// whole run may take: by default it gives up waiting for an answer after ten minutes.
-func (l *loop) model(ctx context.Context, running *errgroup.Group, dir string, wait time.Duration) error {
-	url, err := serve(ctx, running, &byhand.Endpoint{Dir: dir})
-	if err != nil {
-		return err
+// model starts the endpoint through which you answer for the model. The CLI waits as long as the whole run may take.
+func (l *loop) model(ctx context.Context, dir string, wait time.Duration) {
+	for _, variable := range steps.Got((&byhand.Endpoint{Dir: dir}).Serve(ctx, wait)) {
+		name, value, _ := strings.Cut(variable, "=")
+		steps.Must(os.Setenv(name, value))
 	}
 	fmt.Fprintf(l.out, "requests are in %s\n", dir)
-	return errors.Join(os.Setenv("ANTHROPIC_BASE_URL", url), os.Setenv("ANTHROPIC_API_KEY", "by-hand"),
-		os.Setenv("API_TIMEOUT_MS", strconv.FormatInt(wait.Milliseconds(), 10)))
 }
 
 // agent returns the configuration of the agent for a role.
@@ -188,20 +146,14 @@ func (o options) agent(l *loop, relay string, role decide.Role, login string) co
 }
 
 // agent starts an agent like touchstone run, and reports its steps.
-func (l *loop) agent(ctx context.Context, running *errgroup.Group, role decide.Role, cfg config.Config) error {
-	file, err := os.Create(cfg.StateDir + ".log")
-	if err != nil {
-		return err
-	}
+func (l *loop) agent(ctx context.Context, running *errgroup.Group, role decide.Role, cfg config.Config) {
+	file := steps.Got(os.Create(cfg.StateDir + ".log"))
 	log := zerolog.New(zerolog.ConsoleWriter{Out: file, NoColor: true, TimeFormat: time.TimeOnly}).With().Timestamp().Logger()
 	ctx = log.WithContext(ctx)
 	d, release, err := compose.New(ctx, cfg, role)
-	if err != nil {
-		return errors.Join(err, file.Close())
-	}
+	steps.Must(err)
 	d.Stepped = func(s worker.Step, err error) { l.tell(role, s, err) }
 	running.Go(func() error { return errors.Join(d.Run(ctx), release(), file.Close()) })
-	return nil
 }
 
 // tell prints one step, and ends the run at the step that finds the pull request closed.
@@ -238,16 +190,14 @@ func (l *loop) tell(role decide.Role, s worker.Step, err error) {
 }
 
 // open opens the pull request and requests its review.
-func (l *loop) open(ctx context.Context, title, body string) error {
+func (l *loop) open(ctx context.Context, title, body string) {
 	var pull struct{ Number int }
-	if err := l.call(ctx, author, "pulls", map[string]any{"title": title, "body": body, "head": topic, "base": "main"}, &pull); err != nil {
-		return err
-	}
-	return l.call(ctx, author, fmt.Sprintf("pulls/%d/requested_reviewers", pull.Number), map[string]any{"reviewers": []string{reviewer}}, nil)
+	l.call(ctx, author, "pulls", map[string]any{"title": title, "body": body, "head": topic, "base": "main"}, &pull)
+	l.call(ctx, author, fmt.Sprintf("pulls/%d/requested_reviewers", pull.Number), map[string]any{"reviewers": []string{reviewer}}, nil)
 }
 
 // call calls the REST API below the repository, once the repository exists.
-func (l *loop) call(ctx context.Context, login, path string, in, out any) error {
-	return rest.API{URL: l.url, Token: token(login)}.Call(ctx, http.MethodPost, fmt.Sprintf("/api/v3/repos/%s/%s/%s", owner, l.repo, path),
-		in, out)
+func (l *loop) call(ctx context.Context, login, path string, in, out any) {
+	steps.Must(rest.API{URL: l.url, Token: token(login)}.Call(ctx, http.MethodPost, fmt.Sprintf("/api/v3/repos/%s/%s/%s", owner, l.repo, path),
+		in, out))
 }

@@ -16,11 +16,7 @@ func TestCommandsKeepTheirCommas(t *testing.T) {
 	if err := o.command().ParseFlags([]string{"--verify", verify, "--allow", pattern}); err != nil {
 		t.Fatal(err)
 	}
-	files, err := o.settings()
-	if err != nil {
-		t.Fatal(err)
-	}
-	settings, err := config.ParseRepository([]byte(files[config.RepositoryPath]))
+	settings, err := config.ParseRepository([]byte(o.settings()[config.RepositoryPath]))
 	if want := []string{"sh", "-c", verify}; err != nil || !slices.Equal(settings.Verify.Command, want) {
 		t.Errorf("verify.command is %q, %v; want %q", settings.Verify.Command, err, want)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/scripts/clones"
+	"touchstone/worktree/steps"
 )
 
 const (
@@ -24,89 +25,51 @@ const (
 
 // repository creates the bare repository that GitHub serves, with main and the pull request's branch. It
 // returns the pull request's title.
-func (o options) repository(ctx context.Context, dir string) (title string, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	r := clones.Repository{Context: ctx, Dir: dir}
-	if _, err := r.Git(nil, "init", "--quiet", "--bare", "--initial-branch=main"); err != nil {
-		return "", err
-	}
-	source := clones.Repository{Context: ctx, Dir: o.clone}
-	objects, err := source.Git(nil, "rev-parse", "--path-format=absolute", "--git-path", "objects")
-	if err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(objects+"\n"), 0o600); err != nil {
-		return "", err
-	}
-	settings, err := o.settings()
-	if err != nil {
-		return "", err
-	}
-	base, err := o.commits(source, r, settings, "", "-"+fmt.Sprint(before), o.base)
-	if err != nil {
-		return "", err
-	}
-	head, err := o.commits(source, r, settings, base, "-"+fmt.Sprint(most), o.base+".."+o.head)
-	if err != nil {
-		return "", err
-	}
+func (o options) repository(ctx context.Context, dir string) (title string) {
+	steps.Must(os.MkdirAll(dir, 0o700))
+	r, source := clones.Repository{Context: ctx, Dir: dir}, clones.Repository{Context: ctx, Dir: o.clone}
+	r.Git(nil, "init", "--quiet", "--bare", "--initial-branch=main")
+	objects := source.Git(nil, "rev-parse", "--path-format=absolute", "--git-path", "objects")
+	steps.Must(os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(objects+"\n"), 0o600))
+	base := o.commits(source, r, "", before, o.base)
+	head := o.commits(source, r, base, most, o.base+".."+o.head)
 	tip := base
 	if o.main != "" {
-		if tip, err = o.commits(source, r, settings, base, "-"+fmt.Sprint(most), o.base+".."+o.main); err != nil {
-			return "", err
-		}
+		tip = o.commits(source, r, base, most, o.base+".."+o.main)
 	}
-	for branch, commit := range map[string]string{"main": tip, topic: head} {
-		if _, err := r.Git(nil, "update-ref", "refs/heads/"+branch, commit); err != nil {
-			return "", err
-		}
-	}
+	r.Git(nil, "update-ref", "refs/heads/main", tip)
+	r.Git(nil, "update-ref", "refs/heads/"+topic, head)
 	if o.title != "" {
-		return o.title, nil
+		return o.title
 	}
-	subjects, err := r.Git(nil, "log", "--reverse", "--format=%s", base+".."+head)
-	title, _, _ = strings.Cut(subjects, "\n")
-	return title, err
+	title, _, _ = strings.Cut(r.Git(nil, "log", "--reverse", "--format=%s", base+".."+head), "\n")
+	return title
 }
 
 // settings returns the repository's settings, as the file that contains them.
-func (o options) settings() (map[string]string, error) {
+func (o options) settings() map[string]string {
 	if o.verify == "" {
-		return nil, nil
+		return nil
 	}
-	text, err := yaml.Marshal(map[string]any{"verify": map[string]any{"command": []string{"sh", "-c", o.verify}}})
-	return map[string]string{config.RepositoryPath: string(text)}, err
+	text := steps.Got(yaml.Marshal(map[string]any{"verify": map[string]any{"command": []string{"sh", "-c", o.verify}}}))
+	return map[string]string{config.RepositoryPath: string(text)}
 }
 
-// commits recreates the commits of a range of another repository, with more files, on top of a parent, and
+// commits recreates the last commits of a range of another repository, with the settings, on top of a parent, and
 // returns the last one. If the range is empty, its end becomes one commit.
-func (o options) commits(source, r clones.Repository, more map[string]string, parent, limit, commits string) (string, error) {
-	listed, err := source.Git(nil, "rev-list", "--first-parent", "--reverse", limit, commits)
-	if err != nil {
-		return "", err
-	}
-	all := strings.Fields(listed)
+func (o options) commits(source, r clones.Repository, parent string, limit int, commits string) string {
+	all := strings.Fields(source.Git(nil, "rev-list", "--first-parent", "--reverse", fmt.Sprintf("-%d", limit), commits))
 	if len(all) == 0 {
 		_, end, _ := strings.Cut(commits, "..")
 		all = []string{end}
 	}
 	for _, c := range all {
-		message, err := source.Git(nil, "log", "-1", "--format=%B", c)
-		if err != nil {
-			return "", err
-		}
-		if c, err = source.Git(nil, "rev-parse", c+"^{commit}"); err != nil {
-			return "", err
-		}
+		message := source.Git(nil, "log", "-1", "--format=%B", c)
 		var parents []string
 		if parent != "" {
 			parents = []string{parent}
 		}
-		if parent, err = r.Commit(c, message, more, parents...); err != nil {
-			return "", err
-		}
+		parent = r.Commit(source.Git(nil, "rev-parse", c+"^{commit}"), message, o.settings(), parents...)
 	}
-	return parent, nil
+	return parent
 }
