@@ -15,6 +15,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/engine/enginetest"
+	"touchstone/worktree/steps"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -33,39 +34,30 @@ func defects() string {
 
 // runThrough takes a pull request to its merge with a model that takes no time, and returns the duration of
 // each round: a review and the fix or merge after it.
-func (s *Stage) runThrough(ctx context.Context, n uint64) ([]time.Duration, error) {
+func (s *Stage) runThrough(ctx context.Context, n uint64) []time.Duration {
 	w := s.world(n)
 	w.slow = true
 	defer w.close()
-	if err := w.open(ctx, defects()); err != nil {
-		return nil, err
-	}
+	w.open(ctx, defects())
 	for _, m := range w.machines {
 		m.random = nil
-		if err := w.start(m); err != nil {
-			return nil, err
-		}
+		w.start(m)
 		cfg := m.agent.Config()
 		cfg.Rounds.Max, cfg.Budgets.PullRequest = 2*rounds, 0
 		m.agent.Config = func() config.Config { return cfg }
 	}
 	var took []time.Duration
 	for {
-		if err := w.Sim.Settle(ctx); err != nil {
-			return nil, err
-		}
+		steps.Must(w.Sim.Settle(ctx))
 		started := time.Now()
 		w.act(ctx, w.machines[0])
 		w.act(ctx, w.machines[2])
 		took = append(took, time.Since(started))
-		p, err := w.pull(ctx)
-		switch {
-		case err != nil:
-			return nil, err
+		switch p := w.pull(ctx); {
 		case p.Merged && len(took) == rounds:
-			return took, nil
+			return took
 		case p.Merged || len(took) == rounds:
-			return nil, fmt.Errorf("merged %v after %d rounds\n%s", p.Merged, len(took), strings.Join(w.result.Steps, "\n"))
+			steps.Fail("merged %v after %d rounds\n%s", p.Merged, len(took), strings.Join(w.result.Steps, "\n"))
 		}
 	}
 }
@@ -108,12 +100,10 @@ func BenchmarkRounds(b *testing.B) {
 		for b.Loop() {
 			n += 4
 			started := time.Now()
-			all, err := stage.runThrough(ctx, n)
-			if err != nil {
+			if err := steps.Try(func() { took = append(took, stage.runThrough(ctx, n)...) }); err != nil {
 				return err
 			}
 			alone += time.Since(started)
-			took = append(took, all...)
 			for range rounds {
 				one, err := bareRound(ctx, a.CloneURL(fmt.Sprintf("seed-%d", n)), b.TempDir(), len(bare))
 				if err != nil {
@@ -126,7 +116,7 @@ func BenchmarkRounds(b *testing.B) {
 			for range 10 {
 				n += 4
 				of := n
-				ten.Go(func() error { _, err := stage.runThrough(ctx, of); return err })
+				ten.Go(func() error { return steps.Try(func() { stage.runThrough(ctx, of) }) })
 			}
 			if err := ten.Wait(); err != nil {
 				return err

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/steps"
 )
 
 // review is one of the pull request's reviews, as GitHub returns it.
@@ -28,22 +28,16 @@ type review struct {
 }
 
 // check checks the pull request for outcomes that must never happen.
-func (w *world) check(ctx context.Context) error {
-	p, err := w.pull(ctx)
-	if err != nil {
-		return err
-	}
-	reviews, err := w.reviews(ctx)
-	if err != nil {
-		return err
-	}
+func (w *world) check(ctx context.Context) {
+	p := w.pull(ctx)
+	reviews := w.reviews(ctx)
 	w.checkReviews(reviews, func(earlier, later verdict.Record) bool { return w.due(ctx, earlier, later) })
 	if p.Merged {
-		err = w.checkBase(ctx, p, reviews, w.checkMerge(p, reviews))
+		w.checkBase(ctx, p, reviews, w.checkMerge(p, reviews))
 	}
-	if err := errors.Join(err, w.checkPushes(), w.checkBranches(p), w.checkStatuses(ctx)); err != nil {
-		return err
-	}
+	w.checkPushes()
+	w.checkBranches(p)
+	w.checkStatuses(ctx)
 	_, standing := w.approved(reviews, p.Head.SHA)
 	switch {
 	case w.result.Stuck != "":
@@ -64,19 +58,19 @@ func (w *world) check(ctx context.Context) error {
 	default:
 		w.result.Stuck = "it is open, nobody is called, and nobody objects"
 	}
-	return nil
 }
 
 // reviews returns all submitted reviews, oldest first.
-func (w *world) reviews(ctx context.Context) (all []review, err error) {
-	return all, w.call(ctx, arena.Owner, http.MethodGet, w.path("pulls", "reviews")+"?per_page=100", nil, &all)
+func (w *world) reviews(ctx context.Context) (all []review) {
+	w.call(ctx, arena.Owner, http.MethodGet, w.path("pulls", "reviews")+"?per_page=100", nil, &all)
+	return all
 }
 
 // told reports whether a comment on the pull request contains a text.
 func (w *world) told(ctx context.Context, what string) bool {
 	var comments []struct{ Body string }
-	err := w.call(ctx, arena.Owner, http.MethodGet, w.path("issues", "comments")+"?per_page=100", nil, &comments)
-	return err == nil && slices.ContainsFunc(comments, func(c struct{ Body string }) bool { return strings.Contains(c.Body, what) })
+	w.call(ctx, arena.Owner, http.MethodGet, w.path("issues", "comments")+"?per_page=100", nil, &comments)
+	return slices.ContainsFunc(comments, func(c struct{ Body string }) bool { return strings.Contains(c.Body, what) })
 }
 
 func (w *world) violated(format string, args ...any) {
@@ -145,40 +139,27 @@ func (w *world) due(ctx context.Context, earlier, later verdict.Record) bool {
 	if !w.hub.Contains(later.Base, earlier.Base) {
 		return true
 	}
-	before, err := w.change(ctx, earlier.Base, earlier.Head)
-	if err != nil {
-		return false
-	}
-	after, err := w.change(ctx, later.Base, later.Head)
-	return err == nil && !maps.Equal(before, after)
+	same := true
+	err := steps.Try(func() {
+		same = maps.Equal(w.change(ctx, earlier.Base, earlier.Head), w.change(ctx, later.Base, later.Head))
+	})
+	return err == nil && !same
 }
 
 // change returns what merging a head into a commit of its base changes, in the form of between.
-func (w *world) change(ctx context.Context, base, head string) (map[string][2]string, error) {
-	tree, err := w.hub.MergeTree(ctx, base, head)
-	if err == nil && tree == "" {
-		err = fmt.Errorf("%.7s and %.7s conflict", base, head)
+func (w *world) change(ctx context.Context, base, head string) map[string][2]string {
+	tree := steps.Got(w.hub.MergeTree(ctx, base, head))
+	if tree == "" {
+		steps.Fail("%.7s and %.7s conflict", base, head)
 	}
-	if err != nil {
-		return nil, err
-	}
-	onto, err := w.hub.Commit(base)
-	if err != nil {
-		return nil, err
-	}
+	onto := steps.Got(w.hub.Commit(base))
 	return w.between(onto.Tree, tree)
 }
 
 // between returns the differences between two trees, by path: the file before and after, "" for none.
-func (w *world) between(from, to string) (map[string][2]string, error) {
-	before, err := w.hub.Files(from)
-	if err != nil {
-		return nil, err
-	}
-	after, err := w.hub.Files(to)
-	if err != nil {
-		return nil, err
-	}
+func (w *world) between(from, to string) map[string][2]string {
+	before := steps.Got(w.hub.Files(from))
+	after := steps.Got(w.hub.Files(to))
 	changed := map[string][2]string{}
 	for name, was := range before {
 		if is := after[name]; is != was {
@@ -190,7 +171,7 @@ func (w *world) between(from, to string) (map[string][2]string, error) {
 			changed[name] = [2]string{"", is}
 		}
 	}
-	return changed, nil
+	return changed
 }
 
 // checkMerge checks that the merged head itself was approved, and that a person let it pass if it was held. It
@@ -228,36 +209,23 @@ func (w *world) checkMerge(p arena.Pull, reviews []review) verdict.Record {
 
 // checkBase checks that the merge is based on the reviewed base and makes the reviewed change. It must drop no
 // fix, except one that a review named and that the owner then let go by breaking the glass.
-func (w *world) checkBase(ctx context.Context, p arena.Pull, reviews []review, record verdict.Record) error {
+func (w *world) checkBase(ctx context.Context, p arena.Pull, reviews []review, record verdict.Record) {
 	if record.Base == "" {
-		return nil // never approved, which checkMerge reports
+		return // never approved, which checkMerge reports
 	}
 	if !w.hub.Contains(p.MergeCommitSHA, record.Base) {
 		w.violated("%.7s was merged into a base that was rewritten after its review", p.Head.SHA)
 	}
-	reviewed, err := w.change(ctx, record.Base, p.Head.SHA)
-	if err != nil {
-		return err
-	}
-	commit, err := w.hub.Commit(p.MergeCommitSHA)
-	if err != nil {
-		return err
-	}
-	onto, err := w.hub.Commit(commit.Parents[0])
-	if err != nil {
-		return err
-	}
-	merged, err := w.between(onto.Tree, commit.Tree)
-	if err != nil {
-		return err
-	}
+	reviewed := w.change(ctx, record.Base, p.Head.SHA)
+	commit := steps.Got(w.hub.Commit(p.MergeCommitSHA))
+	onto := steps.Got(w.hub.Commit(commit.Parents[0]))
+	merged := w.between(onto.Tree, commit.Tree)
 	if !maps.Equal(merged, reviewed) {
 		w.violated("%.7s was merged and changes something else than what was reviewed", p.Head.SHA)
 	}
 	if dropped := merged[fix]; dropped[0] != "" && dropped[1] == "" && !letGo(reviews, record) {
 		w.violated("%.7s was merged and dropped a fix", p.Head.SHA)
 	}
-	return nil
 }
 
 // letGo reports whether an approval is based on the owner breaking the glass after a review of the same head
@@ -322,9 +290,9 @@ func (w *world) barred() string {
 // checkStatuses checks that at rest the commit status of each role shows the current decision. Two machines of
 // a login remember different things and may decide differently: the status must then show one of their
 // decisions.
-func (w *world) checkStatuses(ctx context.Context) error {
+func (w *world) checkStatuses(ctx context.Context) {
 	if w.result.Stuck != "" {
-		return nil // some agent is still busy
+		return // some agent is still busy
 	}
 	for role, name := range map[decide.Role]string{decide.Reviewer: forge.ReviewContext, decide.Author: forge.FixContext} {
 		var want []string
@@ -334,9 +302,7 @@ func (w *world) checkStatuses(ctx context.Context) error {
 				continue
 			}
 			pr, action, err := m.agent.Look(ctx, w.ref)
-			if err != nil {
-				return err
-			}
+			steps.Must(err)
 			if s := action.Status; s != (decide.Status{}) {
 				want = append(want, string(s.Signal)+", "+forge.OneLine(s.Text))
 			}
@@ -353,52 +319,36 @@ func (w *world) checkStatuses(ctx context.Context) error {
 			w.violated("%s says %q, and %q is decided", name, said, want)
 		}
 	}
-	return nil
 }
 
 // checkBranches checks that the agents push only to the pull request's branch.
-func (w *world) checkBranches(p arena.Pull) error {
-	refs, err := w.hub.Refs()
-	if err != nil {
-		return err
-	}
+func (w *world) checkBranches(p arena.Pull) {
+	refs := steps.Got(w.hub.Refs())
 	for _, ref := range slices.Sorted(maps.Keys(refs)) {
 		name, is := strings.CutPrefix(ref, "refs/heads/")
 		if is && name != "main" && name != branch && !slices.Contains(w.others, name) {
 			w.violated("somebody made the branch %s", name)
 		}
 	}
-	commits, err := w.hub.Between("", refs["refs/heads/main"])
-	if err != nil {
-		return err
-	}
+	commits := steps.Got(w.hub.Between("", refs["refs/heads/main"]))
 	for _, c := range commits {
 		if _, fix := verdict.ParseRepair(c.Message); fix && (!p.Merged || c.SHA != p.MergeCommitSHA) {
 			w.violated("%.7s is a fix, and was pushed to main", c.SHA)
 		}
 	}
-	return nil
 }
 
 // tip returns the commit of a branch.
-func (w *world) tip(name string) (string, error) {
-	refs, err := w.hub.Refs()
-	return refs["refs/heads/"+name], err
-}
+func (w *world) tip(name string) string { return steps.Got(w.hub.Refs())["refs/heads/"+name] }
 
 // checkPushes checks that the branch has all commits that people pushed, and none that a person removed.
-func (w *world) checkPushes() error {
+func (w *world) checkPushes() {
 	if len(w.pushed) == 0 {
-		return nil // the branch no longer exists
+		return // the branch no longer exists
 	}
-	tip, err := w.tip(branch)
-	if err != nil {
-		return err
-	}
+	tip := w.tip(branch)
 	// Contains is false for an unreadable tip, so read the tip first.
-	if _, err := w.hub.Commit(tip); err != nil {
-		return err
-	}
+	steps.Got(w.hub.Commit(tip))
 	for _, sha := range w.pushed {
 		if !w.hub.Contains(tip, sha) {
 			w.violated("%.7s is not in the branch any more", sha)
@@ -409,7 +359,6 @@ func (w *world) checkPushes() error {
 			w.violated("%.7s was taken off the branch, and is there again", sha)
 		}
 	}
-	return nil
 }
 
 // byPerson reports whether a review is the person's own, under either login of that account.

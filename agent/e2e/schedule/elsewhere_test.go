@@ -16,7 +16,7 @@ import (
 func (s *scene) opens(head, base string) {
 	s.t.Helper()
 	var made struct{ Number int }
-	s.must(s.call(s.ctx, arena.Author, http.MethodPost, "pulls", map[string]any{"title": "Another", "head": head, "base": base}, &made))
+	s.call(s.ctx, arena.Author, http.MethodPost, "pulls", map[string]any{"title": "Another", "head": head, "base": base}, &made)
 	s.ref.Number = made.Number
 }
 
@@ -45,8 +45,8 @@ func TestForks(t *testing.T) {
 		s.opens(fork.Owner+":elsewhere", "main")
 		s.look(0)
 		s.said(s.look(2), "tell ")
-		if p, err := s.pull(s.ctx); err != nil || p.Head.SHA != head {
-			t.Errorf("the fork's branch is at %s, want %s: %v", p.Head.SHA, head, err)
+		if p := s.pull(s.ctx); p.Head.SHA != head {
+			t.Errorf("the fork's branch is at %s, want %s", p.Head.SHA, head)
 		}
 		head = push(body("fine()"))
 		s.look(0)
@@ -71,7 +71,7 @@ func TestStackedPullRequests(t *testing.T) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{})
 		below := s.ref.Number
 		s.others = []string{"above"}
-		s.must(s.push(s.ctx, arena.Author, "above", map[string]string{"above.md": "above\n"}))
+		s.push(s.ctx, arena.Author, "above", map[string]string{"above.md": "above\n"})
 		s.opens("above", branch)
 		above := s.ref.Number
 		waits := fmt.Sprintf("waits for its author to merge it: its base %s is the branch of another pull request, #%d", branch, below)
@@ -83,7 +83,7 @@ func TestStackedPullRequests(t *testing.T) {
 		s.said(s.look(2), "merge ")
 		s.ref.Number = above
 		s.said(s.look(2), waits)
-		s.must(s.call(s.ctx, arena.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", above), map[string]any{"base": "main"}, nil))
+		s.call(s.ctx, arena.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", above), map[string]any{"base": "main"}, nil)
 		s.ends("merged")
 	})
 }

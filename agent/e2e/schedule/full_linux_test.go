@@ -16,6 +16,7 @@ import (
 	"touchstone/agent/journal"
 	"touchstone/verdict/decide"
 	"touchstone/worktree"
+	"touchstone/worktree/steps"
 )
 
 // disk is a small file system for the first machines.
@@ -88,7 +89,7 @@ func fillAtEachWrite(t *testing.T, l limit) {
 		refused := map[decide.Kind]int{}
 		stride := uint64(8 * *every) // by how much the room grows on average
 		for more, enough := uint64(0), false; !enough; more += 1 + rand.Uint64N(2*stride-1) {
-			if enough, err = stage.fillUp(ctx, t, d, l, more, refused); err != nil {
+			if err := steps.Try(func() { enough = stage.fillUp(ctx, t, d, l, more, refused) }); err != nil {
 				return fmt.Errorf("with room for %d: %w", more, err)
 			}
 		}
@@ -110,32 +111,26 @@ const verifying = "verify:\n  command: [sh, -c, 'head -c 60000 /dev/zero > \"$GO
 // its merge. It reports whether there was enough room for both.
 func (s *Stage) fillUp(
 	ctx context.Context, t *testing.T, d disk, l limit, more uint64, refused map[decide.Kind]int,
-) (enough bool, err error) {
+) (enough bool) {
 	w := s.world(more)
 	defer w.close()
 	// Webhooks on their way read the machines.
-	if err := errors.Join(w.open(ctx, body("unsafe()")), w.Sim.Settle(ctx)); err != nil {
-		return false, err
-	}
+	w.open(ctx, body("unsafe()"))
+	steps.Must(w.Sim.Settle(ctx))
 	w.machines = []*machine{w.machines[0], w.machines[2]}
 	enough = true
 	for _, m := range w.machines {
 		m.random = nil
 		temp := filepath.Join(string(d), "tmp")
-		if err := errors.Join(w.start(m), os.MkdirAll(temp, 0o700)); err != nil {
-			return false, err
-		}
+		w.start(m)
+		steps.Must(os.MkdirAll(temp, 0o700))
 		m.agent.Reviewer.TempDir, m.agent.Author.TempDir = temp, temp
 	}
 	for i, kind := range []decide.Kind{decide.Review, decide.Fix} {
 		m := w.machines[i]
-		if err := errors.Join(w.Sim.Settle(ctx), d.leave(l, more)); err != nil {
-			return false, err
-		}
+		steps.Must(errors.Join(w.Sim.Settle(ctx), d.leave(l, more)))
 		failed := w.doOnly(ctx, m, kind)
-		if err := d.resize(ample); err != nil {
-			return false, err
-		}
+		steps.Must(d.resize(ample))
 		if failed != nil {
 			enough = false
 			refused[kind]++
@@ -151,18 +146,16 @@ func (s *Stage) fillUp(
 			w.act(ctx, m)
 		}
 	}
-	if err := w.finish(ctx); err != nil {
-		return false, err
-	}
-	if err := errors.Join(w.check(ctx), os.RemoveAll(filepath.Join(string(d), "reviewer", "worktrees")),
-		os.RemoveAll(filepath.Join(string(d), "author", "worktrees"))); err != nil {
-		return false, err
+	w.finish(ctx)
+	w.check(ctx)
+	for _, role := range []string{"reviewer", "author"} {
+		steps.Must(os.RemoveAll(filepath.Join(string(d), role, "worktrees")))
 	}
 	if len(w.result.Violations) > 0 || w.result.End != "merged" {
 		t.Errorf("with room for %d: violations %q, stuck %q, end %q\n%s", more, w.result.Violations, w.result.Stuck, w.result.End,
 			strings.Join(w.result.Steps, "\n"))
 	}
-	return enough, nil
+	return enough
 }
 
 // doOnly makes a machine look and do what it decides, which must be of this kind.

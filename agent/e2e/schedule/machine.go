@@ -14,6 +14,7 @@ import (
 	"touchstone/agent/journal"
 	"touchstone/agent/worker"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/steps"
 )
 
 // machine is a machine that runs an agent.
@@ -34,16 +35,11 @@ func (m *machine) login() string {
 }
 
 // start starts a machine's agent, or restarts it after it died.
-func (w *world) start(m *machine) error {
+func (w *world) start(m *machine) {
 	if m.agent != nil && m.agent.Journal != nil {
-		if err := m.agent.Journal.Close(); err != nil {
-			return err
-		}
+		steps.Must(m.agent.Journal.Close())
 	}
-	agent, err := w.Agent(m.role, m.name, reading.Model(model{random: m.random, slow: w.slow}.ask))
-	if err != nil {
-		return err
-	}
+	agent := steps.Got(w.Agent(m.role, m.name, reading.Model(model{random: m.random, slow: w.slow}.ask)))
 	cfg := agent.Config()
 	cfg.Rounds = config.Rounds{Max: 6, Attempts: 2, Backoff: config.Duration(time.Millisecond)}
 	cfg.Author.Pause = config.Duration(time.Millisecond)
@@ -60,12 +56,9 @@ func (w *world) start(m *machine) error {
 	if w.meddle != nil {
 		w.meddle(w.Stage, m.role, agent)
 	}
-	agent.Journal, err = journal.Open(filepath.Join(w.dir, w.ref.Name, m.name, string(m.role)))
-	if err == nil {
-		agent.Journal.Clock = agent.Now
-	}
+	agent.Journal = steps.Got(journal.Open(filepath.Join(w.dir, w.ref.Name, m.name, string(m.role))))
+	agent.Journal.Clock = agent.Now
 	m.agent = agent
-	return err
 }
 
 // shared reports whether the reviewer and the author named alike run on one machine, with the default settings:
@@ -86,13 +79,14 @@ func (w *world) received(event string, repo forge.Repo) {
 
 // arrive lets a random event on its way to a machine arrive, which gives the machine its turn, or get lost.
 // Some events arrive again later. A machine without events on their way sweeps.
-func (w *world) arrive(ctx context.Context, m *machine) error {
+func (w *world) arrive(ctx context.Context, m *machine) {
 	w.mu.Lock()
 	hints := m.hints
 	w.mu.Unlock()
 	if len(hints) == 0 {
 		w.note("the %s sweeps", m)
-		return w.turn(ctx, m)
+		w.turn(ctx, m)
+		return
 	}
 	i, fate := w.random.IntN(len(hints)), w.random.IntN(6)
 	event := hints[i]
@@ -103,8 +97,8 @@ func (w *world) arrive(ctx context.Context, m *machine) error {
 	}
 	if fate == 1 {
 		w.note("%s does not reach the %s", event, m)
-		return nil
+		return
 	}
 	w.note("%s reaches the %s", event, m)
-	return w.turn(ctx, m)
+	w.turn(ctx, m)
 }

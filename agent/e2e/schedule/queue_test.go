@@ -18,15 +18,15 @@ func TestPeopleStopWhatIsInTheQueue(t *testing.T) {
 		stage.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: true})
 		s.said(s.look(2), "merge")
 		s.said(s.look(2), "it is in the merge queue")
-		s.must(s.order(s.ctx, arena.Person, verdict.Stop))
+		s.order(s.ctx, arena.Person, verdict.Stop)
 		s.said(s.look(3), "has stopped the agents here") // it put nothing there
 		s.said(s.look(2), "dequeue")
 		stage.Sim.SetFaults(githubsim.Faults{})
 		s.said(s.look(2), "wait, walter has stopped the agents here")
-		if p, err := s.pull(s.ctx); err != nil || p.Merged {
-			t.Errorf("merged: %t, %v", p.Merged, err)
+		if s.pull(s.ctx).Merged {
+			t.Error("merged")
 		}
-		s.must(s.order(s.ctx, arena.Person, verdict.Resume))
+		s.order(s.ctx, arena.Person, verdict.Resume)
 		s.ends("merged")
 	})
 }
@@ -43,7 +43,7 @@ func TestLostAnswerOfAnEnqueueIsRecognised(t *testing.T) {
 			calls := s.during(plan{}).calls
 			for s.look(2); !strings.Contains(s.look(2), "it is in the merge queue"); { // it waits to try again
 			}
-			s.must(s.order(s.ctx, arena.Person, verdict.Stop))
+			s.order(s.ctx, arena.Person, verdict.Stop)
 			s.said(s.look(3), "has stopped the agents here")
 			s.said(s.look(2), "dequeue")
 			if t.Failed() || calls < at {
@@ -57,11 +57,10 @@ func TestLostAnswerOfAnEnqueueIsRecognised(t *testing.T) {
 func TestTheQueueGivesItBack(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{MergeQueue: true, RequiredChecks: []string{required}})
-		p, err := s.pull(s.ctx)
-		s.must(err)
+		p := s.pull(s.ctx)
 		s.judged[p.Head.SHA] = true
 		report := func(state string) {
-			s.must(s.call(s.ctx, arena.CI, http.MethodPost, "statuses/"+p.Head.SHA, map[string]any{"state": state, "context": required}, nil))
+			s.call(s.ctx, arena.CI, http.MethodPost, "statuses/"+p.Head.SHA, map[string]any{"state": state, "context": required}, nil)
 		}
 		report("success")
 		s.look(0)
@@ -74,7 +73,7 @@ func TestTheQueueGivesItBack(t *testing.T) {
 			report("success")
 		}
 		s.said(s.look(2), "the merge queue rejected it 2 times")
-		s.must(s.order(s.ctx, arena.Person, verdict.Resume))
+		s.order(s.ctx, arena.Person, verdict.Resume)
 		s.ends("merged")
 	})
 }
@@ -87,9 +86,9 @@ func TestAHoldInTheQueueIsLifted(t *testing.T) {
 		s.look(0)
 		stage.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: true})
 		s.look(2)
-		s.must(s.call(s.ctx, arena.Person, http.MethodPost, s.path("issues", "labels"), []string{"touchstone-hold"}, nil))
+		s.call(s.ctx, arena.Person, http.MethodPost, s.path("issues", "labels"), []string{"touchstone-hold"}, nil)
 		s.said(s.look(2), "dequeue")
-		s.must(s.call(s.ctx, arena.Person, http.MethodDelete, s.path("issues", "labels/touchstone-hold"), nil, nil))
+		s.call(s.ctx, arena.Person, http.MethodDelete, s.path("issues", "labels/touchstone-hold"), nil, nil)
 		s.said(s.look(2), "merge ")
 		s.ends("merged")
 	})
@@ -111,7 +110,7 @@ func TestPeopleTakeItOutOfTheQueue(t *testing.T) {
 				stage.Sim.SetFaults(githubsim.Faults{})
 				s.said(s.look(2), "tell ")
 				s.said(s.look(2), "waits for its author to merge it: "+name+" took it out of the merge queue")
-				s.must(s.order(s.ctx, arena.Person, verdict.Resume))
+				s.order(s.ctx, arena.Person, verdict.Resume)
 				s.ends("merged")
 			})
 		})
@@ -123,10 +122,9 @@ func TestPeopleTakeItOutOfTheQueue(t *testing.T) {
 func TestQueueIsAskedAgainWhileAChecksReportIsMissing(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{MergeQueue: true, RequiredChecks: []string{required}})
-		p, err := s.pull(s.ctx)
-		s.must(err)
+		p := s.pull(s.ctx)
 		report := func(check string) {
-			s.must(s.call(s.ctx, arena.CI, http.MethodPost, "statuses/"+p.Head.SHA, map[string]any{"state": "success", "context": check}, nil))
+			s.call(s.ctx, arena.CI, http.MethodPost, "statuses/"+p.Head.SHA, map[string]any{"state": "success", "context": check}, nil)
 		}
 		report("lint")
 		s.look(0)

@@ -26,6 +26,7 @@ import (
 	"touchstone/agent/worker"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/steps"
 )
 
 // Result is the outcome of one schedule.
@@ -45,8 +46,8 @@ type Result struct {
 	End string
 }
 
-// steps is the number of steps before all people let the agents finish.
-const steps = 10
+// stepCount is the number of steps before all people let the agents finish.
+const stepCount = 10
 
 // Stage runs schedules, one after the other.
 type Stage struct {
@@ -119,26 +120,22 @@ func (s *Stage) world(seed uint64) *world {
 func (s *Stage) Run(ctx context.Context, seed uint64) (Result, error) {
 	w := s.world(seed)
 	defer w.close()
+	err := steps.Try(func() { w.run(ctx) })
+	return *w.result, err
+}
+
+func (w *world) run(ctx context.Context) {
 	w.rules = w.protection()
 	w.Sim.Advance(time.Hour + time.Second) // hundreds of schedules make more requests than GitHub allows in an hour
-	if err := w.open(ctx, w.text()); err != nil {
-		return *w.result, err
-	}
+	w.open(ctx, w.text())
 	defer w.Sim.Intercept(nil)
 	w.Sim.Intercept(func(login string, r *http.Request) githubsim.Fault { return w.intercept(ctx, login, r) })
-	for range steps {
-		if err := w.Sim.Settle(ctx); err != nil {
-			return *w.result, err
-		}
-		if err := w.step(ctx); err != nil {
-			return *w.result, err
-		}
+	for range stepCount {
+		steps.Must(w.Sim.Settle(ctx))
+		w.step(ctx)
 	}
-	if err := w.finish(ctx); err != nil {
-		return *w.result, err
-	}
-	err := w.check(ctx)
-	return *w.result, err
+	w.finish(ctx)
+	w.check(ctx)
 }
 
 // protection returns the branch protection of a seed's repository.
@@ -159,40 +156,28 @@ func (w *world) protection() githubsim.Protection {
 }
 
 // open creates the repository and its pull request, with this text as the file's, and starts all agents.
-func (w *world) open(ctx context.Context, text string) error {
+func (w *world) open(ctx context.Context, text string) {
 	protected := map[string]githubsim.Protection{}
 	if w.rules.Strict || w.rules.MergeQueue || len(w.rules.RequiredChecks) > 0 {
 		protected["main"] = w.rules
 		w.note("main is protected: %+v", w.rules)
 	}
-	if err := w.Create(ctx, w.ref.Name, w.template,
-		githubsim.RepoOptions{Protected: protected, Permissions: maps.Clone(writers)}); err != nil {
-		return err
-	}
+	steps.Must(w.Create(ctx, w.ref.Name, w.template,
+		githubsim.RepoOptions{Protected: protected, Permissions: maps.Clone(writers)}))
 	for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
 		for _, name := range []string{"first", "second"} {
 			w.machines = append(w.machines, &machine{role: role, name: name, random: rand.New(rand.NewPCG(w.result.Seed, uint64(len(w.machines))))})
 		}
 	}
-	if err := w.Receive(ctx, w.ref.Repo, w.received); err != nil {
-		return err
-	}
-	if err := w.push(ctx, arena.Author, branch, map[string]string{file: text}); err != nil {
-		return err
-	}
+	steps.Must(w.Receive(ctx, w.ref.Repo, w.received))
+	w.push(ctx, arena.Author, branch, map[string]string{file: text})
 	var made struct{ Number int }
-	err := w.call(ctx, arena.Author, http.MethodPost, "pulls",
+	w.call(ctx, arena.Author, http.MethodPost, "pulls",
 		map[string]any{"title": "Search", "body": "It finds things.", "head": branch, "base": "main"}, &made)
-	if err != nil {
-		return err
-	}
 	w.ref.Number = made.Number
 	for _, m := range w.machines {
-		if err := w.start(m); err != nil {
-			return err
-		}
+		w.start(m)
 	}
-	return nil
 }
 
 func (w *world) close() {

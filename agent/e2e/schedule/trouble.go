@@ -13,6 +13,7 @@ import (
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/githubsim"
+	"touchstone/worktree/steps"
 )
 
 // Faults of a machine, and of an account.
@@ -33,42 +34,36 @@ func writes(r *http.Request) bool {
 }
 
 // noRoom returns a git that cannot write any file, as on a full disk.
-func (s *Stage) noRoom() (path string, err error) {
+func (s *Stage) noRoom() (path string) {
 	path = filepath.Join(s.dir, "git-without-room")
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
+	if _, err := os.Stat(path); err != nil {
+		steps.Must(os.WriteFile(path, []byte("#!/bin/sh\ntrap '' XFSZ\nulimit -f 0\nexec git \"$@\"\n"), 0o700))
 	}
-	script := "#!/bin/sh\ntrap '' XFSZ\nulimit -f 0\nexec git \"$@\"\n"
-	return path, os.WriteFile(path, []byte(script), 0o700)
+	return path
 }
 
 // fill makes the disk of a machine refuse further writes of its git, until the returned function makes room.
-func (w *world) fill(m *machine) (room func() error) {
+func (w *world) fill(m *machine) (room func()) {
 	git := m.agent.Worktrees.Git
-	path, err := w.noRoom()
-	if err == nil && runtime.GOOS != "windows" { // Windows cannot run the shell script
-		m.agent.Worktrees.Git = path
+	if runtime.GOOS != "windows" { // Windows cannot run the shell script
+		m.agent.Worktrees.Git = w.noRoom()
 	}
-	return func() error {
-		m.agent.Worktrees.Git = git
-		return err
-	}
+	return func() { m.agent.Worktrees.Git = git }
 }
 
 // fillJournal returns a function that makes the disk of a machine refuse further writes of its journal, and a
 // function that then restarts the agent with room, if the first was called.
-func (w *world) fillJournal(m *machine) (fill func(context.Context) error, room func() error) {
+func (w *world) fillJournal(m *machine) (fill func(context.Context), room func()) {
 	var full atomic.Bool
-	fill = func(context.Context) error {
+	fill = func(context.Context) {
 		full.Store(true)
-		return m.agent.Journal.Close() // a closed journal accepts no more writes
+		steps.Must(m.agent.Journal.Close()) // a closed journal accepts no more writes
 	}
-	return fill, func() error {
-		if !full.Load() {
-			return nil
+	return fill, func() {
+		if full.Load() {
+			m.agent.Journal = nil
+			w.start(m)
 		}
-		m.agent.Journal = nil
-		return w.start(m)
 	}
 }
 
@@ -80,15 +75,13 @@ const (
 )
 
 // freeLogin renames the person's account, and gives its old login to a stranger.
-func (w *world) freeLogin(context.Context) error {
+func (w *world) freeLogin(context.Context) {
 	if w.freed {
-		return nil
+		return
 	}
-	if err := w.Sim.Rename(arena.Person, renamed); err != nil {
-		return err
-	}
+	steps.Must(w.Sim.Rename(arena.Person, renamed))
 	w.freed = true
-	return w.Sim.AddUser(githubsim.User{Login: arena.Person, Token: arena.Token(stranger)})
+	steps.Must(w.Sim.AddUser(githubsim.User{Login: arena.Person, Token: arena.Token(stranger)}))
 }
 
 // takeBack returns the login to the person's account, for later schedules.
@@ -104,13 +97,13 @@ func (w *world) strangers() []choice {
 	if !w.freed {
 		return []choice{{1, "a person renames the account, and a stranger takes the login", w.freeLogin}}
 	}
-	says := func(text string) func(context.Context) error {
-		return func(ctx context.Context) error {
-			return w.call(ctx, stranger, http.MethodPost, w.path("issues", "comments"), map[string]any{"body": "/touchstone " + text}, nil)
+	says := func(text string) func(context.Context) {
+		return func(ctx context.Context) {
+			w.call(ctx, stranger, http.MethodPost, w.path("issues", "comments"), map[string]any{"body": "/touchstone " + text}, nil)
 		}
 	}
-	reviews := func(event string) func(context.Context) error {
-		return func(ctx context.Context) error { return w.reviewAs(ctx, stranger, event) }
+	reviews := func(event string) func(context.Context) {
+		return func(ctx context.Context) { w.reviewAs(ctx, stranger, event) }
 	}
 	return []choice{
 		{2, "the stranger approves", reviews("APPROVE")},

@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/rest"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/steps"
 )
 
 // plan is what happens during an agent's turn: do and fault take effect once, at the call with the number at,
@@ -20,12 +21,12 @@ type plan struct {
 	// writes counts only the calls that change something.
 	writes bool
 	calls  int
-	do     func(context.Context) error
+	do     func(context.Context)
 	fault  githubsim.Fault
 	dies   bool
 	dead   bool
 	// after, if set, is called when the turn is over.
-	after func() error
+	after func()
 }
 
 // The reasons why a turn ends early.
@@ -55,7 +56,7 @@ func (w *world) intercept(ctx context.Context, login string, r *http.Request) gi
 	switch {
 	case due && do != nil:
 		// A push that comes too late is no error.
-		_ = do(ctx)
+		_ = steps.Try(func() { do(ctx) })
 	case !due && dead:
 		return githubsim.Fault{Drop: githubsim.DropBefore}
 	case !due:
@@ -69,7 +70,7 @@ func (w *world) intercept(ctx context.Context, login string, r *http.Request) gi
 const patience = 20 * time.Second
 
 // turn lets a machine look and do one thing, possibly with a mishap.
-func (w *world) turn(ctx context.Context, m *machine) error {
+func (w *world) turn(ctx context.Context, m *machine) {
 	timed, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	turn, cancel := context.WithCancelCause(timed)
@@ -78,19 +79,18 @@ func (w *world) turn(ctx context.Context, m *machine) error {
 	w.act(turn, m)
 	switch past := w.during(plan{}); {
 	case past.after != nil:
-		return past.after()
+		past.after()
 	case past.dead:
-		return w.start(m)
+		w.start(m)
 	}
-	return nil
 }
 
 // mishap returns what goes wrong in a machine's turn, if anything does.
 func (w *world) mishap(m *machine, cancel context.CancelCauseFunc) plan {
 	// Few turns have that many calls.
 	next := plan{login: m.login(), at: 1 + min(w.random.IntN(30), w.random.IntN(30))}
-	push := func(login, branch string, files map[string]string) func(context.Context) error {
-		return func(ctx context.Context) error { return w.push(ctx, login, branch, files) }
+	push := func(login, branch string, files map[string]string) func(context.Context) {
+		return func(ctx context.Context) { w.push(ctx, login, branch, files) }
 	}
 	switch w.random.IntN(19) {
 	case 0, 1:
@@ -123,10 +123,7 @@ func (w *world) mishap(m *machine, cancel context.CancelCauseFunc) plan {
 		if other == m || w.shared() && other.name == m.name {
 			break
 		}
-		next.do = func(ctx context.Context) error {
-			w.act(ctx, other)
-			return nil
-		}
+		next.do = func(ctx context.Context) { w.act(ctx, other) }
 		w.note("  at call %d, it is the turn of the %s", next.at, other)
 	case 10:
 		w.Sim.SetFaults(githubsim.Faults{NullMergeable: 1})
@@ -188,7 +185,7 @@ func (w *world) act(ctx context.Context, m *machine) (acted bool, recheck time.D
 
 // finish lets the agents work undisturbed, in turn, until none of them has anything left to do. If all of them
 // wait, it advances GitHub's clock to the first recheck.
-func (w *world) finish(ctx context.Context) error {
+func (w *world) finish(ctx context.Context) {
 	w.note("the agents finish")
 	// Webhooks arrive long before a merge queue merges, so the agents see what happened while it paused.
 	if w.rules.MergeQueue {
@@ -201,9 +198,8 @@ func (w *world) finish(ctx context.Context) error {
 	idle, pause := 0, time.Duration(0) // the machines without anything to do since the last act, and their first recheck
 	for turn := range enough {
 		if idle == 0 {
-			if err := errors.Join(w.ci(ctx), w.Sim.Settle(ctx)); err != nil {
-				return err
-			}
+			w.ci(ctx)
+			steps.Must(w.Sim.Settle(ctx))
 		}
 		acted, recheck := w.act(ctx, w.machines[turn%len(w.machines)])
 		if acted {
@@ -220,7 +216,7 @@ func (w *world) finish(ctx context.Context) error {
 		case idle < len(w.machines):
 			continue
 		case pause == 0:
-			return nil
+			return
 		case pause >= time.Second: // otherwise it is over by the time they look
 			w.note("  %s pass", pause.Round(time.Second))
 			w.Sim.Advance(pause + time.Second)
@@ -228,5 +224,4 @@ func (w *world) finish(ctx context.Context) error {
 		idle, pause = 0, 0
 	}
 	w.result.Stuck = "the agents find no end"
-	return nil
 }
