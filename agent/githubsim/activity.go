@@ -36,7 +36,7 @@ func (s *Sim) active(r *repo, by *account, branch, before, after string) {
 }
 
 // listActivities lists the newest activities first, and pages by a cursor.
-func (c *call) listActivities() (reply, error) {
+func (c *call) listActivities() reply {
 	query := c.r.URL.Query()
 	size := min(atLeast(query.Get("per_page"), 30), 100)
 	before := int64(atLeast(query.Get("after"), 1<<62))

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"touchstone/worktree/steps"
 )
 
 // object is a JSON object of a response.
@@ -41,13 +43,19 @@ type reply struct {
 	location string
 }
 
-// endpoint answers one route. A *refusal becomes GitHub's error document; any other error is the simulator's
-// own failure, a 500.
-type endpoint func(c *call) (reply, error)
+// endpoint answers one route, as a row of steps. If one fails with a *refusal, the answer is GitHub's error document; any
+// other error is the simulator's own failure, a 500.
+type endpoint func(c *call) reply
 
-func ok(body any) (reply, error)      { return reply{status: http.StatusOK, body: body}, nil }
-func created(body any) (reply, error) { return reply{status: http.StatusCreated, body: body}, nil }
-func noContent() (reply, error)       { return reply{status: http.StatusNoContent}, nil }
+func ok(body any) reply      { return reply{status: http.StatusOK, body: body} }
+func created(body any) reply { return reply{status: http.StatusCreated, body: body} }
+func noContent() reply       { return reply{status: http.StatusNoContent} }
+
+// fail ends an endpoint with an error.
+func fail(err error) reply {
+	steps.Must(err)
+	return reply{}
+}
 
 // refusal is an error that GitHub would respond with.
 type refusal struct {
@@ -86,8 +94,8 @@ func (s *Sim) route(run endpoint) http.HandlerFunc {
 		}
 		// GitHub finishes a request that it has begun, even if the client is gone.
 		c := &call{sim: s, ctx: context.WithoutCancel(r.Context()), r: r, body: body, user: signedIn(r)}
-		out, err := s.locked(c, run)
-		if err != nil {
+		var out reply
+		if err := steps.Try(func() { out = s.locked(c, run) }); err != nil {
 			writeRefusal(w, err)
 			return
 		}
@@ -98,7 +106,7 @@ func (s *Sim) route(run endpoint) http.HandlerFunc {
 	}
 }
 
-func (s *Sim) locked(c *call, run endpoint) (reply, error) {
+func (s *Sim) locked(c *call, run endpoint) reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if name := c.r.PathValue("repo"); name != "" {
@@ -106,20 +114,12 @@ func (s *Sim) locked(c *call, run endpoint) (reply, error) {
 		if c.repo == nil {
 			return c.elsewhere()
 		}
-		if err := c.needSight(); err != nil {
-			return reply{}, err
-		}
+		steps.Must(c.needSight())
 	}
 	if text := c.r.PathValue("number"); text != "" {
-		var err error
-		if c.pull, err = c.findPull(text); err != nil {
-			return reply{}, err
-		}
+		c.pull = steps.Got(c.findPull(text))
 	}
-	out, err := run(c)
-	if err != nil {
-		return reply{}, err
-	}
+	out := run(c)
 	if c.repo != nil && c.r.Method != http.MethodGet {
 		c.sim.autoMerges(c.repo)
 	}
@@ -128,12 +128,10 @@ func (s *Sim) locked(c *call, run endpoint) (reply, error) {
 		var text bytes.Buffer
 		enc := json.NewEncoder(&text)
 		enc.SetEscapeHTML(false)
-		if err := enc.Encode(out.body); err != nil {
-			return reply{}, err
-		}
+		steps.Must(enc.Encode(out.body))
 		out.encoded = text.Bytes()
 	}
-	return out, nil
+	return out
 }
 
 // needSight refuses callers that may not see the repository, and installations' tokens that do not cover it. An
@@ -189,15 +187,11 @@ func writeRefusal(w http.ResponseWriter, err error) {
 	json.NewEncoder(w).Encode(doc)
 }
 
-// decode decodes the request's JSON. Unknown members are allowed, as on GitHub.
-func (c *call) decode(v any) error {
-	if len(bytes.TrimSpace(c.body)) == 0 {
-		return nil
+// decode decodes the request's JSON, as a step. Unknown members are allowed, as on GitHub.
+func (c *call) decode(v any) {
+	if len(bytes.TrimSpace(c.body)) > 0 && json.Unmarshal(c.body, v) != nil {
+		fail(refuse(http.StatusBadRequest, "Problems parsing JSON"))
 	}
-	if err := json.Unmarshal(c.body, v); err != nil {
-		return refuse(http.StatusBadRequest, "Problems parsing JSON")
-	}
-	return nil
 }
 
 // id returns the id in a path value; 0, which matches nothing, if it is malformed.

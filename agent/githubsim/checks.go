@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"touchstone/worktree/steps"
 )
 
 // suite finds or creates the check suite of an app for a commit.
@@ -103,7 +105,7 @@ func (c *call) resolve(ref string) (string, error) {
 	return sha, nil
 }
 
-func (c *call) listCheckRuns(sha string) (reply, error) {
+func (c *call) listCheckRuns(sha string) reply {
 	query := c.r.URL.Query()
 	runs := slices.DeleteFunc(c.repo.runs(sha), func(run *checkRun) bool {
 		return query.Get("check_name") != "" && query.Get("check_name") != run.name ||
@@ -127,25 +129,17 @@ type checkRunInput struct {
 	CompletedAt time.Time `json:"completed_at"`
 }
 
-func (c *call) createCheckRun() (reply, error) {
+func (c *call) createCheckRun() reply {
 	var in checkRunInput
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	if !c.user.App {
-		return reply{}, refuse(http.StatusForbidden, "You must authenticate via a GitHub App.")
+		return fail(refuse(http.StatusForbidden, "You must authenticate via a GitHub App."))
 	}
 	if in.Name == "" {
-		return reply{}, invalid("CheckRun", "name", "missing_field")
+		return fail(invalid("CheckRun", "name", "missing_field"))
 	}
-	sha, err := c.resolve(in.HeadSHA)
-	if err != nil {
-		return reply{}, err
-	}
-	cs, err := c.sim.suite(c.repo, sha, "", c.user)
-	if err != nil {
-		return reply{}, err
-	}
+	sha := steps.Got(c.resolve(in.HeadSHA))
+	cs := steps.Got(c.sim.suite(c.repo, sha, "", c.user))
 	run := &checkRun{id: c.sim.id(), suite: cs, name: in.Name, status: "queued", started: c.sim.now()}
 	cs.runs = append(cs.runs, run)
 	c.sim.emitCheckRun(c.user, run, "created")
@@ -196,7 +190,7 @@ func (s *Sim) emitSuite(by *account, cs *checkSuite, action string) {
 	s.emit(cs.repo, by, "check_suite", action, object{"check_suite": s.renderSuite(cs)})
 }
 
-func (c *call) combinedStatus(sha string) (reply, error) {
+func (c *call) combinedStatus(sha string) reply {
 	latest, state := c.repo.latestStatuses(sha), "success"
 	for _, st := range latest {
 		if st.state == "failure" || st.state == "error" {
@@ -216,7 +210,7 @@ func (c *call) combinedStatus(sha string) (reply, error) {
 }
 
 // listStatuses lists all statuses of a commit, the newest first.
-func (c *call) listStatuses(sha string) (reply, error) {
+func (c *call) listStatuses(sha string) reply {
 	var all []*status
 	for _, st := range slices.Backward(c.repo.statuses) {
 		if st.sha == sha {
@@ -237,27 +231,22 @@ const (
 	maxStatuses    = 1000
 )
 
-func (c *call) createStatus() (reply, error) {
+func (c *call) createStatus() reply {
 	var in struct {
 		State, Description, Context string
 		TargetURL                   string `json:"target_url"`
 	}
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
-	sha, err := c.resolve(c.r.PathValue("sha"))
-	if err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
+	sha := steps.Got(c.resolve(c.r.PathValue("sha")))
 	if !slices.Contains([]string{"error", "failure", "pending", "success"}, in.State) {
-		return reply{}, invalid("Status", "state", "inclusion")
+		return fail(invalid("Status", "state", "inclusion"))
 	}
 	if utf8.RuneCountInString(in.Description) > maxDescription {
-		return reply{}, refuse(http.StatusUnprocessableEntity, "Validation Failed: description is too long (maximum is %d characters)",
-			maxDescription)
+		return fail(refuse(http.StatusUnprocessableEntity, "Validation Failed: description is too long (maximum is %d characters)",
+			maxDescription))
 	}
 	if strings.ContainsFunc(in.Description, func(r rune) bool { return r > '\uFFFF' }) {
-		return reply{}, refuse(http.StatusUnprocessableEntity, "Validation Failed: description doesn't accept 4-byte Unicode")
+		return fail(refuse(http.StatusUnprocessableEntity, "Validation Failed: description doesn't accept 4-byte Unicode"))
 	}
 	same := 0
 	for _, st := range c.repo.statuses {
@@ -266,16 +255,14 @@ func (c *call) createStatus() (reply, error) {
 		}
 	}
 	if same >= maxStatuses {
-		return reply{}, refuse(http.StatusUnprocessableEntity, "This SHA and context has reached the maximum number of statuses.")
+		return fail(refuse(http.StatusUnprocessableEntity, "This SHA and context has reached the maximum number of statuses."))
 	}
 	st := &status{
 		id: c.sim.id(), repo: c.repo, sha: sha, context: cmp.Or(in.Context, "default"), state: in.State, description: in.Description,
 		targetURL: in.TargetURL, creator: c.user, created: c.sim.now(),
 	}
 	c.repo.statuses = append(c.repo.statuses, st)
-	if err := c.emitStatus(st); err != nil {
-		return reply{}, err
-	}
+	steps.Must(c.emitStatus(st))
 	out := c.sim.renderStatus(st)
 	out["creator"] = c.sim.renderUser(c.user)
 	return created(out)

@@ -11,27 +11,28 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
 	"touchstone/agent/githubsim/bare"
+	"touchstone/worktree/steps"
 )
 
-func (c *call) getRepo() (reply, error) { return ok(c.renderRepoFor()) }
+func (c *call) getRepo() reply { return ok(c.renderRepoFor()) }
 
-func (c *call) getUser() (reply, error) { return ok(c.sim.renderProfile(c.user)) }
+func (c *call) getUser() reply { return ok(c.sim.renderProfile(c.user)) }
 
-func (c *call) getUserByLogin() (reply, error) {
+func (c *call) getUserByLogin() reply {
 	a := c.sim.findAccount(c.r.PathValue("login"))
 	if a == nil {
-		return reply{}, errNotFound
+		return fail(errNotFound)
 	}
 	return ok(c.sim.renderProfile(a))
 }
 
-func (c *call) getPermission() (reply, error) {
+func (c *call) getPermission() reply {
 	a := c.sim.findAccount(c.r.PathValue("login"))
 	if a == nil {
-		return reply{}, errNotFound
+		return fail(errNotFound)
 	}
 	if !c.repo.atLeast(c.user, "write") {
-		return reply{}, refuse(http.StatusForbidden, "Must have push access to view collaborator permission.")
+		return fail(refuse(http.StatusForbidden, "Must have push access to view collaborator permission."))
 	}
 	role, user := c.repo.permission(a), c.sim.renderUser(a)
 	user["role_name"], user["permissions"] = role, c.repo.rights(a)
@@ -48,26 +49,22 @@ func (c *call) getPermission() (reply, error) {
 }
 
 // getCommits serves the paths below /commits/{ref}, where ref can contain slashes.
-func (c *call) getCommits() (reply, error) {
+func (c *call) getCommits() reply {
 	path := c.r.PathValue("ref")
 	ref, serve := path, (*call).getCommit
-	for below, list := range map[string]func(c *call, sha string) (reply, error){
+	for below, list := range map[string]func(c *call, sha string) reply{
 		"/check-runs": (*call).listCheckRuns, "/status": (*call).combinedStatus, "/statuses": (*call).listStatuses,
 	} {
 		if branch, found := strings.CutSuffix(path, below); found {
 			ref, serve = branch, list
 		}
 	}
-	sha, err := c.resolve(ref)
-	if err != nil {
-		return reply{}, err
-	}
+	sha := steps.Got(c.resolve(ref))
 	return serve(c, sha)
 }
 
-func (c *call) getCommit(sha string) (reply, error) {
-	out, err := c.commit(sha)
-	return reply{status: http.StatusOK, body: out}, err
+func (c *call) getCommit(sha string) reply {
+	return ok(steps.Got(c.commit(sha)))
 }
 
 // commit renders one commit by its SHA.
@@ -123,21 +120,18 @@ func (c *call) renderCommit(cm bare.Commit) object {
 
 // getComparison compares BASE...HEAD. Only the first page contains the files.
 // https://docs.github.com/en/rest/commits/commits#compare-two-commits
-func (c *call) getComparison() (reply, error) {
+func (c *call) getComparison() reply {
 	from, to, found := strings.Cut(c.r.PathValue("basehead"), "...")
 	base, baseErr := c.resolve(from)
 	head, headErr := c.resolve(to)
 	if !found || baseErr != nil || headErr != nil {
-		return reply{}, errNotFound
+		return fail(errNotFound)
 	}
 	ahead, err := c.repo.git.Compare(c.ctx, base, head)
 	if err != nil {
-		return reply{}, refuse(http.StatusNotFound, "No common ancestor between %s and %s.", from, to)
+		return fail(refuse(http.StatusNotFound, "No common ancestor between %s and %s.", from, to))
 	}
-	behind, err := c.repo.git.Between(head, base)
-	if err != nil {
-		return reply{}, err
-	}
+	behind := steps.Got(c.repo.git.Between(head, base))
 	status := "diverged"
 	switch {
 	case base == head:
@@ -147,14 +141,8 @@ func (c *call) getComparison() (reply, error) {
 	case len(ahead.Commits) == 0:
 		status = "behind"
 	}
-	baseCommit, err := c.commit(base)
-	if err != nil {
-		return reply{}, err
-	}
-	mergeBase, err := c.commit(ahead.MergeBase)
-	if err != nil {
-		return reply{}, err
-	}
+	baseCommit := steps.Got(c.commit(base))
+	mergeBase := steps.Got(c.commit(ahead.MergeBase))
 	self, html := c.sim.api("/repos/%s/compare/%s...%s", c.repo.fullName(), from, to), c.sim.url+"/"+c.repo.fullName()+"/compare/"+from+"..."+
 		to
 	out := object{
@@ -168,15 +156,12 @@ func (c *call) getComparison() (reply, error) {
 	return ok(out)
 }
 
-func (c *call) getGitCommit() (reply, error) {
+func (c *call) getGitCommit() reply {
 	sha, err := c.resolve(c.r.PathValue("sha"))
 	if err != nil {
-		return reply{}, errNotFound
+		return fail(errNotFound)
 	}
-	full, err := c.commit(sha)
-	if err != nil {
-		return reply{}, err
-	}
+	full := steps.Got(c.commit(sha))
 	inner := full["commit"].(object)
 	return ok(object{
 		"sha": sha, "node_id": full["node_id"], "url": inner["url"], "html_url": full["html_url"], "message": inner["message"],
@@ -184,11 +169,11 @@ func (c *call) getGitCommit() (reply, error) {
 	})
 }
 
-func (c *call) getRef() (reply, error) {
+func (c *call) getRef() reply {
 	ref := "refs/" + c.r.PathValue("ref")
 	sha := c.repo.refs[ref]
 	if sha == "" {
-		return reply{}, errNotFound
+		return fail(errNotFound)
 	}
 	return ok(object{
 		"ref": ref, "node_id": "REF_" + ref, "url": c.sim.api("/repos/%s/git/%s", c.repo.fullName(), ref),
@@ -197,58 +182,45 @@ func (c *call) getRef() (reply, error) {
 }
 
 // updateRef moves a ref, only forward unless force is set.
-func (c *call) updateRef() (reply, error) {
+func (c *call) updateRef() reply {
 	var in struct {
 		SHA   string `json:"sha"`
 		Force bool   `json:"force"`
 	}
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	ref := "refs/" + c.r.PathValue("ref")
 	before := c.repo.refs[ref]
 	if before == "" || strings.HasPrefix(ref, "refs/pull/") {
-		return reply{}, refuse(http.StatusUnprocessableEntity, "Reference does not exist")
+		return fail(refuse(http.StatusUnprocessableEntity, "Reference does not exist"))
 	}
 	if _, err := c.resolve(in.SHA); err != nil {
-		return reply{}, refuse(http.StatusUnprocessableEntity, "Object does not exist")
+		return fail(refuse(http.StatusUnprocessableEntity, "Object does not exist"))
 	}
 	if !in.Force && !c.repo.git.Contains(in.SHA, before) {
-		return reply{}, refuse(http.StatusUnprocessableEntity, "Update is not a fast forward")
+		return fail(refuse(http.StatusUnprocessableEntity, "Update is not a fast forward"))
 	}
-	if err := c.repo.git.UpdateRef(c.ctx, ref, in.SHA, before); err != nil {
-		return reply{}, err
-	}
-	if err := c.sim.noticeRefs(c.ctx, c.repo, c.user); err != nil {
-		return reply{}, err
-	}
+	steps.Must(c.repo.git.UpdateRef(c.ctx, ref, in.SHA, before))
+	steps.Must(c.sim.noticeRefs(c.ctx, c.repo, c.user))
 	return c.getRef()
 }
 
-func (c *call) deleteRef() (reply, error) {
+func (c *call) deleteRef() reply {
 	ref := "refs/" + c.r.PathValue("ref")
 	if c.repo.refs[ref] == "" || strings.HasPrefix(ref, "refs/pull/") {
-		return reply{}, refuse(http.StatusUnprocessableEntity, "Reference does not exist")
+		return fail(refuse(http.StatusUnprocessableEntity, "Reference does not exist"))
 	}
-	if err := c.repo.git.UpdateRef(c.ctx, ref, "", c.repo.refs[ref]); err != nil {
-		return reply{}, err
-	}
-	if err := c.sim.noticeRefs(c.ctx, c.repo, c.user); err != nil {
-		return reply{}, err
-	}
+	steps.Must(c.repo.git.UpdateRef(c.ctx, ref, "", c.repo.refs[ref]))
+	steps.Must(c.sim.noticeRefs(c.ctx, c.repo, c.user))
 	return noContent()
 }
 
-func (c *call) getBranch() (reply, error) {
+func (c *call) getBranch() reply {
 	name := c.r.PathValue("branch")
 	sha := c.repo.refs["refs/heads/"+name]
 	if sha == "" {
-		return reply{}, refuse(http.StatusNotFound, "Branch not found")
+		return fail(refuse(http.StatusNotFound, "Branch not found"))
 	}
-	full, err := c.commit(sha)
-	if err != nil {
-		return reply{}, err
-	}
+	full := steps.Got(c.commit(sha))
 	self := c.sim.api("/repos/%s/branches/%s", c.repo.fullName(), name)
 	_, protected := c.repo.protected[name]
 	return ok(object{
@@ -259,35 +231,29 @@ func (c *call) getBranch() (reply, error) {
 }
 
 // getContents serves a file as JSON with base64, or a directory as a list.
-func (c *call) getContents() (reply, error) {
+func (c *call) getContents() reply {
 	name := strings.Trim(c.r.PathValue("path"), "/")
 	ref := cmp.Or(c.r.URL.Query().Get("ref"), c.repo.defaultBranch)
 	sha, err := c.resolve(ref)
 	if err != nil {
-		return reply{}, refuse(http.StatusNotFound, "No commit found for the ref %s", ref)
+		return fail(refuse(http.StatusNotFound, "No commit found for the ref %s", ref))
 	}
 	entry, err := c.repo.git.Entry(sha, name)
 	switch {
 	case err != nil:
-		return reply{}, errNotFound
+		return fail(errNotFound)
 	case entry.Mode == filemode.Dir:
 		return c.listDirectory(sha, name)
 	}
 	blob := entry.Hash.String()
-	text, err := c.repo.git.RunWith(c.ctx, nil, "cat-file", "blob", blob)
-	if err != nil {
-		return reply{}, err
-	}
+	text := steps.Got(c.repo.git.RunWith(c.ctx, nil, "cat-file", "blob", blob))
 	out := c.renderEntry(sha, name, blob, "file", len(text))
 	out["encoding"], out["content"] = "base64", base64.StdEncoding.EncodeToString([]byte(text))
 	return ok(out)
 }
 
-func (c *call) listDirectory(sha, dir string) (reply, error) {
-	out, err := c.repo.git.Run(c.ctx, "ls-tree", "-z", "--format=%(objecttype)%x09%(objectname)%x09%(path)", sha+":"+dir)
-	if err != nil {
-		return reply{}, err
-	}
+func (c *call) listDirectory(sha, dir string) reply {
+	out := steps.Got(c.repo.git.Run(c.ctx, "ls-tree", "-z", "--format=%(objecttype)%x09%(objectname)%x09%(path)", sha+":"+dir))
 	entries := []object{}
 	for record := range strings.SplitSeq(strings.TrimRight(out, "\x00"), "\x00") {
 		fields := strings.SplitN(record, "\t", 3)

@@ -9,6 +9,7 @@ import (
 
 	"touchstone/agent/githubsim/graphql"
 	"touchstone/agent/githubsim/spec"
+	"touchstone/worktree/steps"
 )
 
 type (
@@ -19,15 +20,10 @@ type (
 
 // graphQL answers a query or mutation. A field that the schema has and the simulator lacks is an error that
 // names it.
-func (c *call) graphQL() (reply, error) {
-	schema, err := spec.GraphQL()
-	if err != nil {
-		return reply{}, err
-	}
+func (c *call) graphQL() reply {
+	schema := steps.Got(spec.GraphQL())
 	var req graphql.Request
-	if err := c.decode(&req); err != nil {
-		return reply{}, err
-	}
+	c.decode(&req)
 	query := &graphql.Object{Type: "Query", Fields: fields{
 		"viewer":     graphql.Resolver(func(args) (any, error) { return c.userNode(c.user, "User"), nil }),
 		"repository": graphql.Resolver(c.repositoryField),
@@ -43,7 +39,7 @@ func (c *call) graphQL() (reply, error) {
 		"updateRefs":                    mutation("UpdateRefsPayload", c.updateRefsMutation),
 		"unresolveReviewThread":         mutation("UnresolveReviewThreadPayload", c.resolveMutation("unresolved", nil)),
 	}}
-	return reply{status: http.StatusOK, body: graphql.Execute(schema, query, mutations, req)}, nil
+	return reply{status: http.StatusOK, body: graphql.Execute(schema, query, mutations, req)}
 }
 
 // mutation makes a resolver from what does the mutation and returns the other fields of its payload.

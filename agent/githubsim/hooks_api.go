@@ -51,18 +51,16 @@ func (c *call) hookSet() (*hookSet, error) {
 	return c.user.hooks, c.asApp()
 }
 
-func (c *call) listHooks(set *hookSet) (reply, error) {
+func (c *call) listHooks(set *hookSet) reply {
 	return ok(each(page(c, set.hooks), c.renderHook))
 }
 
-func (c *call) createHook(set *hookSet) (reply, error) {
+func (c *call) createHook(set *hookSet) reply {
 	h := &hook{of: set, id: c.sim.id(), active: true, events: []string{"push"}, contentType: "form", created: c.sim.now()}
-	if err := c.fillHook(h); err != nil {
-		return reply{}, err
-	}
+	c.fillHook(h)
 	for _, other := range set.hooks {
 		if other.url == h.url && slices.Equal(other.events, h.events) {
-			return reply{}, unprocessable(object{"resource": "Hook", "code": "custom", "message": "Hook already exists on this " + set.target})
+			return fail(unprocessable(object{"resource": "Hook", "code": "custom", "message": "Hook already exists on this " + set.target}))
 		}
 	}
 	set.hooks = append(set.hooks, h)
@@ -70,12 +68,10 @@ func (c *call) createHook(set *hookSet) (reply, error) {
 	return created(c.renderHook(h))
 }
 
-// fillHook applies the request to a hook.
-func (c *call) fillHook(h *hook) error {
+// fillHook applies the request to a hook, as a step.
+func (c *call) fillHook(h *hook) {
 	var in hookInput
-	if err := c.decode(&in); err != nil {
-		return err
-	}
+	c.decode(&in)
 	if in.Active != nil {
 		h.active = *in.Active
 	}
@@ -88,9 +84,8 @@ func (c *call) fillHook(h *hook) error {
 	}
 	h.updated = c.sim.now()
 	if u, err := url.Parse(h.url); err != nil || u.Host == "" {
-		return invalid("Hook", "url", "invalid")
+		fail(invalid("Hook", "url", "invalid"))
 	}
-	return nil
 }
 
 func (c *call) ping(h *hook) {
@@ -122,16 +117,14 @@ func (c *call) hook() (*hook, error) {
 	return nil, errNotFound
 }
 
-func (c *call) updateHook(h *hook) (reply, error) {
+func (c *call) updateHook(h *hook) reply {
 	changed := *h
-	if err := c.fillHook(&changed); err != nil {
-		return reply{}, err
-	}
+	c.fillHook(&changed)
 	*h = changed
 	return ok(c.renderHook(h))
 }
 
-func (c *call) pingHook(h *hook) (reply, error) {
+func (c *call) pingHook(h *hook) reply {
 	c.ping(h)
 	return noContent()
 }
@@ -139,13 +132,13 @@ func (c *call) pingHook(h *hook) (reply, error) {
 // listDeliveries pages by a cursor, unlike the other lists: the Link header leads to deliveries older than the
 // page.
 // https://docs.github.com/en/rest/repos/webhooks#list-deliveries-for-a-repository-webhook
-func (c *call) listDeliveries(h *hook) (reply, error) {
+func (c *call) listDeliveries(h *hook) reply {
 	query := c.r.URL.Query()
 	size := min(atLeast(query.Get("per_page"), 30), 100)
 	older, given := strings.CutPrefix(query.Get("cursor"), "older_")
 	before, err := strconv.ParseInt(older, 10, 64)
 	if query.Has("cursor") && (!given || err != nil) {
-		return reply{}, refuse(http.StatusUnprocessableEntity, "Invalid cursor")
+		return fail(refuse(http.StatusUnprocessableEntity, "Invalid cursor"))
 	}
 	newest := slices.DeleteFunc(slices.Clone(h.deliveries), func(d *delivery) bool { return given && d.id >= before })
 	slices.Reverse(newest)
@@ -171,7 +164,7 @@ func (c *call) delivery() (*delivery, error) {
 	return nil, errNotFound
 }
 
-func (c *call) getDelivery(d *delivery) (reply, error) {
+func (c *call) getDelivery(d *delivery) reply {
 	out := renderDelivery(d)
 	out["url"] = ""
 	out["request"] = object{"headers": plainHeaders(d.sent), "payload": json.RawMessage(d.payload)}
@@ -179,10 +172,10 @@ func (c *call) getDelivery(d *delivery) (reply, error) {
 	return ok(out)
 }
 
-func (c *call) redeliver(d *delivery) (reply, error) {
+func (c *call) redeliver(d *delivery) reply {
 	c.sim.queue(&delivery{hook: d.hook, guid: d.guid, event: d.event, action: d.action, payload: d.payload, repo: d.repo,
 		installation: d.installation, redelivery: true})
-	return reply{status: http.StatusAccepted, body: object{}}, nil
+	return reply{status: http.StatusAccepted, body: object{}}
 }
 
 func (h *hook) config() object {
@@ -222,19 +215,17 @@ func renderDelivery(d *delivery) object {
 
 // getAppHook and updateAppHook serve the single hook of an app, which exists from the start and has no URL at
 // first.
-func (c *call) getAppHook(h *hook) (reply, error) { return ok(h.config()) }
+func (c *call) getAppHook(h *hook) reply { return ok(h.config()) }
 
-func (c *call) updateAppHook(h *hook) (reply, error) {
+func (c *call) updateAppHook(h *hook) reply {
 	var in hookConfig
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	if u, err := url.Parse(in.URL); err != nil || u.Host == "" {
-		return reply{}, invalid("Hook", "url", "invalid")
+		return fail(invalid("Hook", "url", "invalid"))
 	}
 	h.active, h.url, h.secret = true, in.URL, in.Secret
 	h.contentType = cmp.Or(in.ContentType, h.contentType)
 	return c.getAppHook(h)
 }
 
-func (c *call) getApp() (reply, error) { return ok(c.sim.renderApp(c.user)) }
+func (c *call) getApp() reply { return ok(c.sim.renderApp(c.user)) }

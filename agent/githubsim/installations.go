@@ -118,39 +118,37 @@ func (s *Sim) installationAt(a *account, owner string) *installation {
 	return find(a.installations, func(at *installation) bool { return strings.EqualFold(at.owner, owner) })
 }
 
-func (c *call) listInstallations() (reply, error) {
+func (c *call) listInstallations() reply {
 	return ok(each(page(c, c.user.installations), c.sim.renderInstallation))
 }
 
-func (c *call) getRepoInstallation() (reply, error) {
+func (c *call) getRepoInstallation() reply {
 	for _, at := range c.user.installations {
 		if at.covers(c.repo) {
 			return ok(c.sim.renderInstallation(at))
 		}
 	}
-	return reply{}, errNotFound
+	return fail(errNotFound)
 }
 
 // createAccessToken creates a token of an installation, for all of its repositories or the requested ones.
 // https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
-func (c *call) createAccessToken() (reply, error) {
+func (c *call) createAccessToken() reply {
 	at := find(c.user.installations, func(at *installation) bool { return at.id == c.id("installation") })
 	if at == nil {
-		return reply{}, errNotFound
+		return fail(errNotFound)
 	}
 	if !at.suspended.IsZero() {
-		return reply{}, errSuspended
+		return fail(errSuspended)
 	}
 	var in struct{ Repositories []string }
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	g := &grant{of: at, expires: c.sim.now().Add(tokenLife)}
 	for _, name := range in.Repositories {
 		r := c.sim.findRepo(at.owner + "/" + name)
 		if r == nil || !at.covers(r) {
-			return reply{}, refuse(http.StatusUnprocessableEntity, "There is at least one repository that does not exist or is not "+
-				"accessible to the parent installation.")
+			return fail(refuse(http.StatusUnprocessableEntity, "There is at least one repository that does not exist or is not "+
+				"accessible to the parent installation."))
 		}
 		g.repos = append(g.repos, r)
 	}

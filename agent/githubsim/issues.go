@@ -6,32 +6,29 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"touchstone/worktree/steps"
 )
 
-func (c *call) listComments() (reply, error) {
+func (c *call) listComments() reply {
 	return ok(each(page(c, c.pull.comments), c.sim.renderComment))
 }
 
-// commentBody reads the text of a comment, and enforces its maximum length.
-func (c *call) commentBody() (string, error) {
+// commentBody reads the text of a comment, and enforces its maximum length, as a step.
+func (c *call) commentBody() string {
 	var in struct{ Body string }
-	if err := c.decode(&in); err != nil {
-		return "", err
-	}
+	c.decode(&in)
 	if strings.TrimSpace(in.Body) == "" {
-		return "", invalid("IssueComment", "body", "missing_field")
+		fail(invalid("IssueComment", "body", "missing_field"))
 	}
 	if utf8.RuneCountInString(in.Body) > maxText {
-		return "", invalid("IssueComment", "body", "too_long")
+		fail(invalid("IssueComment", "body", "too_long"))
 	}
-	return in.Body, nil
+	return in.Body
 }
 
-func (c *call) createComment() (reply, error) {
-	body, err := c.commentBody()
-	if err != nil {
-		return reply{}, err
-	}
+func (c *call) createComment() reply {
+	body := c.commentBody()
 	cm := &comment{id: c.sim.id(), pull: c.pull, author: c.user, body: body, created: c.sim.now(), updated: c.sim.now()}
 	c.pull.comments = append(c.pull.comments, cm)
 	c.pull.updated = c.sim.now()
@@ -57,16 +54,11 @@ func (c *call) comment() (*comment, error) {
 	return nil, errNotFound
 }
 
-func (c *call) updateComment(cm *comment) (reply, error) {
+func (c *call) updateComment(cm *comment) reply {
 	if cm.author != c.user {
-		if err := c.needWrite(); err != nil {
-			return reply{}, err
-		}
+		steps.Must(c.needWrite())
 	}
-	body, err := c.commentBody()
-	if err != nil {
-		return reply{}, err
-	}
+	body := c.commentBody()
 	before := cm.body
 	cm.revisions = revised(cm.revisions, revision{cm.author, cm.created, before}, revision{c.user, c.sim.now(), body})
 	cm.body, cm.updated, cm.edited, cm.editor = body, c.sim.now(), c.sim.now(), c.user
@@ -74,11 +66,9 @@ func (c *call) updateComment(cm *comment) (reply, error) {
 	return ok(c.sim.renderComment(cm))
 }
 
-func (c *call) deleteComment(cm *comment) (reply, error) {
+func (c *call) deleteComment(cm *comment) reply {
 	if cm.author != c.user {
-		if err := c.needWrite(); err != nil {
-			return reply{}, err
-		}
+		steps.Must(c.needWrite())
 	}
 	c.pull.happened("CommentDeletedEvent", c.user, func(c *call) fields { return fields{"deletedCommentAuthor": c.actor(cm.author)} })
 	c.pull.comments = slices.DeleteFunc(c.pull.comments, func(other *comment) bool { return other == cm })
@@ -105,26 +95,21 @@ func (s *Sim) renderIssue(p *pull) object {
 	return out
 }
 
-func (c *call) renderLabels() (reply, error) {
+func (c *call) renderLabels() reply {
 	return ok(each(page(c, c.pull.labels), c.sim.renderLabel))
 }
 
 // labelNames reads {"labels": [...]} or a bare array, because clients send both.
-func (c *call) labelNames() ([]string, error) {
+func (c *call) labelNames() []string {
 	var in struct{ Labels []string }
-	if json.Unmarshal(c.body, &in.Labels) == nil {
-		return in.Labels, nil
+	if json.Unmarshal(c.body, &in.Labels) != nil {
+		c.decode(&in)
 	}
-	err := c.decode(&in)
-	return in.Labels, err
+	return in.Labels
 }
 
-func (c *call) addLabels() (reply, error) {
-	names, err := c.labelNames()
-	if err != nil {
-		return reply{}, err
-	}
-	for _, name := range names {
+func (c *call) addLabels() reply {
+	for _, name := range c.labelNames() {
 		c.addLabel(name)
 	}
 	return c.renderLabels()
@@ -155,10 +140,10 @@ func (c *call) dropLabel(l *label) {
 	c.sim.emitPull(c.ctx, c.pull, c.user, "unlabeled", object{"label": c.sim.renderLabel(l)})
 }
 
-func (c *call) removeLabel() (reply, error) {
+func (c *call) removeLabel() reply {
 	l := c.repo.labels[strings.ToLower(c.r.PathValue("name"))]
 	if l == nil || !slices.Contains(c.pull.labels, l) {
-		return reply{}, refuse(http.StatusNotFound, "Label does not exist")
+		return fail(refuse(http.StatusNotFound, "Label does not exist"))
 	}
 	c.dropLabel(l)
 	return c.renderLabels()

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"touchstone/worktree/steps"
 )
 
 // logs is the path of the job logs, outside the API.
@@ -14,19 +16,16 @@ const logs = "/_sim/logs/"
 // getJobLog redirects the client to the log. GitHub stores logs on other hosts; the simulator uses another name
 // of its own host, and requires no token there.
 // https://docs.github.com/en/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
-func (c *call) getJobLog(run *checkRun) (reply, error) {
+func (c *call) getJobLog(run *checkRun) reply {
 	if run.suite.app != nil || run.status != "completed" {
-		return reply{}, errNotFound
+		return fail(errNotFound)
 	}
-	place, err := url.Parse(c.sim.url)
-	if err != nil {
-		return reply{}, err
-	}
+	place := steps.Got(url.Parse(c.sim.url))
 	if place.Hostname() == "127.0.0.1" {
 		place.Host = strings.Replace(place.Host, "127.0.0.1", "localhost", 1)
 	}
 	place.Path = fmt.Sprintf("%s%d", logs, run.id)
-	return reply{status: http.StatusFound, location: place.String()}, nil
+	return reply{status: http.StatusFound, location: place.String()}
 }
 
 // serveLog serves a log with a time before each line. Like GitHub's log store it refuses a request with a
@@ -54,7 +53,7 @@ func (s *Sim) serveLog(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-func (c *call) getAnnotations(run *checkRun) (reply, error) {
+func (c *call) getAnnotations(run *checkRun) reply {
 	return ok(each(page(c, run.annotations), func(a annotation) object {
 		return object{
 			"path": a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": nil, "end_column": nil,

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"touchstone/worktree/steps"
 )
 
 // manifest is the description from which an app is registered.
@@ -135,17 +137,14 @@ func (s *Sim) installByHand(w http.ResponseWriter, r *http.Request, slug string)
 
 // convert exchanges a manifest's code for the app, once. Anybody with the code may do it.
 // https://docs.github.com/en/rest/apps/apps#create-a-github-app-from-a-manifest
-func (c *call) convert() (reply, error) {
+func (c *call) convert() reply {
 	code := c.r.PathValue("code")
 	begun, found := c.sim.registrations[code]
 	delete(c.sim.registrations, code)
 	if !found || begun.begun.Add(codeLife).Before(c.sim.now()) {
-		return reply{}, errNotFound
+		return fail(errNotFound)
 	}
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		return reply{}, err
-	}
+	key := steps.Got(rsa.GenerateKey(rand.Reader, 2048))
 	id := c.sim.id()
 	c.sim.addAccount(User{Login: slugOf(begun.Name) + "[bot]", Token: randomHex(20), App: true, AppID: strconv.FormatInt(id, 10),
 		AppKey: &key.PublicKey})

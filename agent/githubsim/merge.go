@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"touchstone/worktree/steps"
 )
 
 // GitHub's messages, which clients match on.
@@ -21,35 +23,29 @@ var (
 	errUnknownMethod = invalid("PullRequest", "merge_method", "invalid")
 )
 
-func (c *call) mergePull() (reply, error) {
+func (c *call) mergePull() reply {
 	var in struct {
 		Title   string `json:"commit_title"`
 		Message string `json:"commit_message"`
 		SHA     string `json:"sha"`
 		Method  string `json:"merge_method"`
 	}
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	p := c.pull
-	if err := c.sim.moveBeforeMerge(c.ctx, p); err != nil {
-		return reply{}, err
-	}
+	steps.Must(c.sim.moveBeforeMerge(c.ctx, p))
 	switch {
 	case p.closed:
-		return reply{}, errNotMergeable
+		return fail(errNotMergeable)
 	case in.SHA != "" && in.SHA != p.headSHA:
-		return reply{}, errHeadModified
+		return fail(errHeadModified)
 	case p.draft:
-		return reply{}, errStillDraft
+		return fail(errStillDraft)
 	case in.Method == "squash" && p.repo.noSquash:
-		return reply{}, errNoSquash
+		return fail(errNoSquash)
 	case p.repo.protected[p.baseRef].MergeQueue:
-		return reply{}, errQueueOnly
+		return fail(errQueueOnly)
 	}
-	if err := c.sim.protects(p); err != nil {
-		return reply{}, err
-	}
+	steps.Must(c.sim.protects(p))
 	title, message := in.Title, in.Message
 	if title == "" {
 		title = fmt.Sprintf("%s (#%d)", p.title, p.number)
@@ -57,10 +53,7 @@ func (c *call) mergePull() (reply, error) {
 			title = fmt.Sprintf("Merge pull request #%d from %s/%s", p.number, p.headRepo.owner, p.headRef)
 		}
 	}
-	sha, err := c.sim.merge(c.ctx, p, c.user, in.Method, strings.TrimSpace(title+"\n\n"+message)+"\n")
-	if err != nil {
-		return reply{}, err
-	}
+	sha := steps.Got(c.sim.merge(c.ctx, p, c.user, in.Method, strings.TrimSpace(title+"\n\n"+message)+"\n"))
 	return ok(object{"sha": sha, "merged": true, "message": "Pull Request successfully merged"})
 }
 
@@ -202,43 +195,32 @@ func (s *Sim) mergeState(p *pull) string {
 }
 
 // updateBranch merges the base into the head, like the button on GitHub's page.
-func (c *call) updateBranch() (reply, error) {
+func (c *call) updateBranch() reply {
 	var in struct {
 		Expected string `json:"expected_head_sha"`
 	}
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	p := c.pull
 	if in.Expected != "" && in.Expected != p.headSHA {
-		return reply{}, refuse(http.StatusUnprocessableEntity, "expected head sha didn’t match current head ref.")
+		return fail(refuse(http.StatusUnprocessableEntity, "expected head sha didn’t match current head ref."))
 	}
 	if !c.sim.mayPush(p.headRepo, c.user) {
-		return reply{}, refuse(http.StatusForbidden, "You do not have write access to the head branch.")
+		return fail(refuse(http.StatusForbidden, "You do not have write access to the head branch."))
 	}
 	if p.repo.git.Contains(p.headSHA, p.base()) {
-		return reply{}, refuse(http.StatusUnprocessableEntity, "There are no new commits on the base branch.")
+		return fail(refuse(http.StatusUnprocessableEntity, "There are no new commits on the base branch."))
 	}
 	tree, err := p.repo.git.MergeTree(c.ctx, p.base(), p.headSHA)
 	if err != nil || tree == "" {
-		return reply{}, refuse(http.StatusUnprocessableEntity, "merge conflict between base and head")
+		return fail(refuse(http.StatusUnprocessableEntity, "merge conflict between base and head"))
 	}
 	message := fmt.Sprintf("Merge branch '%s' into %s", p.baseRef, p.headRef)
-	sha, err := p.repo.git.CommitTree(tree, c.user.ident(), c.user.ident(), message, p.headSHA, p.base())
-	if err != nil {
-		return reply{}, err
-	}
+	sha := steps.Got(p.repo.git.CommitTree(tree, c.user.ident(), c.user.ident(), message, p.headSHA, p.base()))
 	if p.crossRepo() {
-		if err := p.headRepo.git.Fetch(c.ctx, p.repo.git, sha); err != nil {
-			return reply{}, err
-		}
+		steps.Must(p.headRepo.git.Fetch(c.ctx, p.repo.git, sha))
 	}
-	if err := p.headRepo.git.UpdateRef(c.ctx, "refs/heads/"+p.headRef, sha, p.headSHA); err != nil {
-		return reply{}, err
-	}
-	if err := c.sim.noticeRefs(c.ctx, p.headRepo, c.user); err != nil {
-		return reply{}, err
-	}
+	steps.Must(p.headRepo.git.UpdateRef(c.ctx, "refs/heads/"+p.headRef, sha, p.headSHA))
+	steps.Must(c.sim.noticeRefs(c.ctx, p.headRepo, c.user))
 	return reply{status: http.StatusAccepted,
-		body: object{"message": "Updating pull request branch.", "url": c.sim.api("/repos/%s/pulls/%d", p.repo.fullName(), p.number)}}, nil
+		body: object{"message": "Updating pull request branch.", "url": c.sim.api("/repos/%s/pulls/%d", p.repo.fullName(), p.number)}}
 }

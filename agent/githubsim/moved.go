@@ -8,21 +8,21 @@ import (
 
 // elsewhere redirects a request for a renamed repository to its path by number: 301 for reads, 307 for writes.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
-func (c *call) elsewhere() (reply, error) {
+func (c *call) elsewhere() reply {
 	old := "/" + c.r.PathValue("owner") + "/" + c.r.PathValue("repo")
 	r := c.sim.moved[strings.ToLower(old[1:])]
 	_, rest, found := strings.Cut(c.r.URL.Path, old)
 	if r == nil || !found || r.permission(c.user) == "none" {
-		return reply{}, errNotFound
+		return fail(errNotFound)
 	}
 	to := c.sim.api("/repositories/%d", r.id) + rest
 	if c.r.URL.RawQuery != "" {
 		to += "?" + c.r.URL.RawQuery
 	}
 	if c.r.Method == http.MethodGet {
-		return reply{status: http.StatusMovedPermanently, location: to}, nil
+		return reply{status: http.StatusMovedPermanently, location: to}
 	}
-	return reply{status: http.StatusTemporaryRedirect, location: to}, nil
+	return reply{status: http.StatusTemporaryRedirect, location: to}
 }
 
 // byNumber serves paths that name a repository by its number like the paths with its name.

@@ -12,16 +12,14 @@ import (
 )
 
 // createIssue opens an issue that is not a pull request. Both share one sequence of numbers.
-func (c *call) createIssue() (reply, error) {
+func (c *call) createIssue() reply {
 	var in struct {
 		Title, Body string
 		Labels      []string
 	}
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	if strings.TrimSpace(in.Title) == "" {
-		return reply{}, invalid("Issue", "title", "missing_field")
+		return fail(invalid("Issue", "title", "missing_field"))
 	}
 	c.repo.lastNumber++
 	i := &issue{id: c.sim.id(), repo: c.repo, number: c.repo.lastNumber, title: in.Title, body: in.Body, author: c.user, created: c.sim.now()}

@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"touchstone/agent/githubsim/bare"
+	"touchstone/worktree/steps"
 )
 
 // GitHub's limits on the files of a comparison, and of a pull request.
@@ -20,41 +20,39 @@ const (
 	maxFiles     = 3000
 )
 
-func (c *call) listPulls() (reply, error) {
+func (c *call) listPulls() reply {
 	state := cmp.Or(c.r.URL.Query().Get("state"), "open")
 	out := slices.DeleteFunc(c.repo.sortedPulls(), func(p *pull) bool { return state != "all" && p.state() != state })
 	slices.Reverse(out)
 	return ok(each(page(c, out), c.sim.renderPull))
 }
 
-func (c *call) createPull() (reply, error) {
+func (c *call) createPull() reply {
 	in := struct {
 		Title, Body, Head, Base string
 		Draft                   bool
 		Maintainer              *bool `json:"maintainer_can_modify"`
 	}{}
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	headRepo, headRef := c.repo, in.Head
 	if owner, ref, forked := strings.Cut(in.Head, ":"); forked {
 		headRef = ref
 		if headRepo = c.sim.headRepo(c.repo, owner); headRepo == nil {
-			return reply{}, invalid("PullRequest", "head", "invalid")
+			return fail(invalid("PullRequest", "head", "invalid"))
 		}
 	}
 	base, head := c.repo.refs["refs/heads/"+in.Base], headRepo.refs["refs/heads/"+headRef]
 	if !headRepo.canWrite(c.user) {
-		return reply{}, errNotFound
+		return fail(errNotFound)
 	}
 	for _, field := range [][2]string{{"title", in.Title}, {"base", base}, {"head", head}} {
 		if field[1] == "" {
-			return reply{}, invalid("PullRequest", field[0], "invalid")
+			return fail(invalid("PullRequest", field[0], "invalid"))
 		}
 	}
 	for _, p := range c.repo.pulls {
 		if !p.closed && p.headRepo == headRepo && p.headRef == headRef && p.baseRef == in.Base {
-			return reply{}, pullProblem("A pull request already exists for %s:%s.", headRepo.owner, headRef)
+			return fail(pullProblem("A pull request already exists for %s:%s.", headRepo.owner, headRef))
 		}
 	}
 	p := &pull{
@@ -62,21 +60,16 @@ func (c *call) createPull() (reply, error) {
 		author: c.user, draft: in.Draft, maintainerCanModify: headRepo != c.repo && (in.Maintainer == nil || *in.Maintainer),
 		baseRef: in.Base, headRef: headRef, baseSHA: base, created: c.sim.now(), updated: c.sim.now(),
 	}
-	if err := c.sim.takeHead(c.ctx, p, head); err != nil {
-		return reply{}, err
-	}
+	steps.Must(c.sim.takeHead(c.ctx, p, head))
 	diff, err := c.repo.git.Compare(c.ctx, base, head)
 	if err != nil || len(diff.Commits) == 0 {
-		return reply{}, pullProblem("No commits between %s and %s", in.Base, headRef)
+		return fail(pullProblem("No commits between %s and %s", in.Base, headRef))
 	}
 	c.repo.lastNumber = p.number
 	c.repo.pulls[p.number] = p
 	c.sim.emitPull(c.ctx, p, c.user, "opened", nil)
-	if err := c.sim.newHead(p); err != nil {
-		return reply{}, err
-	}
-	full, err := c.sim.renderFullPull(c.ctx, p)
-	return reply{status: http.StatusCreated, body: full}, err
+	steps.Must(c.sim.newHead(p))
+	return created(steps.Got(c.sim.renderFullPull(c.ctx, p)))
 }
 
 func pullProblem(format string, args ...any) error {
@@ -90,12 +83,12 @@ func (s *Sim) headRepo(r *repo, owner string) *repo {
 	})
 }
 
-func (c *call) getPull() (reply, error) {
-	full, err := c.sim.renderFullPull(c.ctx, c.pull)
-	if err == nil && spendFault(&c.sim.faults.NullMergeable) {
+func (c *call) getPull() reply {
+	full := steps.Got(c.sim.renderFullPull(c.ctx, c.pull))
+	if spendFault(&c.sim.faults.NullMergeable) {
 		full["mergeable"], full["rebaseable"], full["mergeable_state"] = nil, nil, "unknown"
 	}
-	return reply{status: http.StatusOK, body: full}, err
+	return ok(full)
 }
 
 // renderFullPull renders a pull request as in GET, with the computed fields.
@@ -120,48 +113,37 @@ func (s *Sim) renderFullPull(ctx context.Context, p *pull) (object, error) {
 	return out, nil
 }
 
-func (c *call) updatePull() (reply, error) {
+func (c *call) updatePull() reply {
 	var in struct {
 		Title, Body, State, Base *string
 	}
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	p := c.pull
 	if p.author != c.user {
-		if err := c.needWrite(); err != nil {
-			return reply{}, err
-		}
+		steps.Must(c.needWrite())
 	}
 	if in.State != nil && *in.State != p.state() {
 		switch {
 		case *in.State == "closed":
 			c.sim.closePull(c.ctx, p, c.user)
 		case p.merged || p.base() == "" || p.headRepo.refs["refs/heads/"+p.headRef] == "":
-			return reply{}, invalid("PullRequest", "state", "invalid")
+			return fail(invalid("PullRequest", "state", "invalid"))
 		default:
-			if err := c.reopen(); err != nil {
-				return reply{}, err
-			}
+			c.reopen()
 		}
 	}
-	if err := c.editPull(in.Title, in.Body, in.Base); err != nil {
-		return reply{}, err
-	}
-	full, err := c.sim.renderFullPull(c.ctx, p)
-	return reply{status: http.StatusOK, body: full}, err
+	steps.Must(c.editPull(in.Title, in.Body, in.Base))
+	return ok(steps.Got(c.sim.renderFullPull(c.ctx, p)))
 }
 
-// reopen reopens a pull request with the current head, which may have moved meanwhile.
-func (c *call) reopen() error {
+// reopen reopens a pull request with the current head, which may have moved meanwhile, as a step.
+func (c *call) reopen() {
 	p := c.pull
 	p.closed, p.closedAt, p.baseSHA = false, time.Time{}, p.base()
-	if err := c.sim.takeHead(c.ctx, p, p.headRepo.refs["refs/heads/"+p.headRef]); err != nil {
-		return err
-	}
+	steps.Must(c.sim.takeHead(c.ctx, p, p.headRepo.refs["refs/heads/"+p.headRef]))
 	p.happened("ReopenedEvent", c.user, nil)
 	c.sim.emitPull(c.ctx, p, c.user, "reopened", nil)
-	return c.sim.newHead(p)
+	steps.Must(c.sim.newHead(p))
 }
 
 // editPull changes what is given and differs, and sends one event for all changes.
@@ -233,11 +215,8 @@ func (s *Sim) emitPull(ctx context.Context, p *pull, by *account, action string,
 	s.emit(p.repo, by, "pull_request", action, payload)
 }
 
-func (c *call) pullFiles() (reply, error) {
-	diff, err := c.repo.git.Compare(c.ctx, c.pull.baseSHA, c.pull.headSHA)
-	if err != nil {
-		return reply{}, err
-	}
+func (c *call) pullFiles() reply {
+	diff := steps.Got(c.repo.git.Compare(c.ctx, c.pull.baseSHA, c.pull.headSHA))
 	return ok(each(page(c, diff.Files[:min(len(diff.Files), maxFiles)]), func(f bare.File) object { return c.renderFile(f, c.pull.headSHA) }))
 }
 
@@ -258,10 +237,7 @@ func (c *call) renderFile(f bare.File, head string) object {
 	return out
 }
 
-func (c *call) pullCommits() (reply, error) {
-	diff, err := c.repo.git.Compare(c.ctx, c.pull.baseSHA, c.pull.headSHA)
-	if err != nil {
-		return reply{}, err
-	}
+func (c *call) pullCommits() reply {
+	diff := steps.Got(c.repo.git.Compare(c.ctx, c.pull.baseSHA, c.pull.headSHA))
 	return ok(each(page(c, diff.Commits[:min(len(diff.Commits), 250)]), c.renderCommit))
 }

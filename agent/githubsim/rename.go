@@ -3,30 +3,30 @@ package githubsim
 import (
 	"fmt"
 	"net/http"
+
+	"touchstone/worktree/steps"
 )
 
 // renameBranch renames a branch: it closes the pull requests from the branch, and points those into it at the
 // new name.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-branches-in-your-repository/renaming-a-branch
-func (c *call) renameBranch() (reply, error) {
+func (c *call) renameBranch() reply {
 	var in struct {
 		Name string `json:"new_name"`
 	}
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	old, r := c.r.PathValue("branch"), c.repo
 	sha := r.refs["refs/heads/"+old]
 	switch {
 	case sha == "":
-		return reply{}, errNotFound
+		return fail(errNotFound)
 	case r.refs["refs/heads/"+in.Name] != "":
-		return reply{}, invalid("Branch", "name", "already_exists")
+		return fail(invalid("Branch", "name", "already_exists"))
 	case !r.canWrite(c.user), old == r.defaultBranch && !r.atLeast(c.user, "admin"):
-		return reply{}, refuse(http.StatusForbidden, "You do not have permission to rename this branch")
+		return fail(refuse(http.StatusForbidden, "You do not have permission to rename this branch"))
 	}
 	if err := r.git.UpdateRef(c.ctx, "refs/heads/"+in.Name, sha, ""); err != nil {
-		return reply{}, fmt.Errorf("make the branch of the new name: %w", err)
+		return fail(fmt.Errorf("make the branch of the new name: %w", err))
 	}
 	if rule, ok := r.protected[old]; ok {
 		delete(r.protected, old)
@@ -41,13 +41,11 @@ func (c *call) renameBranch() (reply, error) {
 		r.defaultBranch = in.Name
 	}
 	if err := r.git.UpdateRef(c.ctx, "refs/heads/"+old, "", sha); err != nil {
-		return reply{}, fmt.Errorf("delete the branch of the old name: %w", err)
+		return fail(fmt.Errorf("delete the branch of the old name: %w", err))
 	}
-	if err := c.sim.noticeRefs(c.ctx, r, c.user); err != nil {
-		return reply{}, err
-	}
+	steps.Must(c.sim.noticeRefs(c.ctx, r, c.user))
 	c.r.SetPathValue("branch", in.Name)
-	out, err := c.getBranch()
+	out := c.getBranch()
 	out.status = http.StatusCreated
-	return out, err
+	return out
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"touchstone/agent/githubsim/bare"
+	"touchstone/worktree/steps"
 )
 
 // maxText is the maximum length of the body of a review or a comment, in characters.
@@ -31,7 +32,7 @@ func (c *call) visibleReviews(p *pull) []*review {
 	})
 }
 
-func (c *call) listReviews() (reply, error) {
+func (c *call) listReviews() reply {
 	return ok(each(page(c, c.visibleReviews(c.pull)), c.sim.renderReview))
 }
 
@@ -50,26 +51,20 @@ type reviewInput struct {
 	} `json:"comments"`
 }
 
-func (c *call) createReview() (reply, error) {
+func (c *call) createReview() reply {
 	var in reviewInput
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	p := c.pull
 	in.CommitID = cmp.Or(in.CommitID, p.headSHA)
-	if err := c.checkReview(in.Event, in.Body, len(in.Comments) > 0); err != nil {
-		return reply{}, err
-	}
+	steps.Must(c.checkReview(in.Event, in.Body, len(in.Comments) > 0))
 	// GitHub still accepts a commit that a force push removed from the pull request.
 	if in.CommitID != p.headSHA {
 		if _, err := p.repo.git.Commit(in.CommitID); err != nil {
-			return reply{}, textRefusal("The commit_id does not exist")
+			return fail(textRefusal("The commit_id does not exist"))
 		}
 	}
 	rv := &review{id: c.sim.id(), pull: p, author: c.user, body: in.Body, commit: in.CommitID, state: "PENDING", created: c.sim.now()}
-	if err := c.addComments(rv, in); err != nil {
-		return reply{}, err
-	}
+	steps.Must(c.addComments(rv, in))
 	p.reviews = append(p.reviews, rv)
 	if in.Event != "" {
 		c.submit(rv, in.Event)
@@ -178,22 +173,18 @@ func (c *call) review() (*review, error) {
 	return rv, nil
 }
 
-func (c *call) getReview(rv *review) (reply, error) { return ok(c.sim.renderReview(rv)) }
+func (c *call) getReview(rv *review) reply { return ok(c.sim.renderReview(rv)) }
 
 // updateReview changes the body; its author may do that, and everyone with write access.
 // https://docs.github.com/en/communities/moderating-comments-and-conversations/managing-disruptive-comments
-func (c *call) updateReview(rv *review) (reply, error) {
+func (c *call) updateReview(rv *review) reply {
 	var in struct{ Body string }
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	if rv.author != c.user {
-		if err := c.needWrite(); err != nil {
-			return reply{}, err
-		}
+		steps.Must(c.needWrite())
 	}
 	if strings.TrimSpace(in.Body) == "" || utf8.RuneCountInString(in.Body) > maxText {
-		return reply{}, textRefusal("Body is required and at most 65536 characters long")
+		return fail(textRefusal("Body is required and at most 65536 characters long"))
 	}
 	rv.revisions = revised(rv.revisions, revision{rv.author, rv.submitted, rv.body}, revision{c.user, c.sim.now(), in.Body})
 	rv.body, rv.edited, rv.editor, c.pull.updated = in.Body, c.sim.now(), c.user, c.sim.now()
@@ -201,15 +192,13 @@ func (c *call) updateReview(rv *review) (reply, error) {
 	return ok(c.sim.renderReview(rv))
 }
 
-func (c *call) dismissReview(rv *review) (reply, error) {
+func (c *call) dismissReview(rv *review) reply {
 	var in struct {
 		Message string `json:"message"`
 	}
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	if rv.state != "APPROVED" && rv.state != "CHANGES_REQUESTED" {
-		return reply{}, textRefusal("Can not dismiss a commented pull request review")
+		return fail(textRefusal("Can not dismiss a commented pull request review"))
 	}
 	p, was := c.pull, rv.state
 	p.happened("ReviewDismissedEvent", c.user, func(c *call) fields {
@@ -220,11 +209,11 @@ func (c *call) dismissReview(rv *review) (reply, error) {
 	return ok(c.sim.renderReview(rv))
 }
 
-func (c *call) reviewComments(rv *review) (reply, error) {
+func (c *call) reviewComments(rv *review) reply {
 	return ok(each(page(c, rv.comments), c.sim.renderReviewComment))
 }
 
-func (c *call) pullComments() (reply, error) {
+func (c *call) pullComments() reply {
 	var all []*reviewComment
 	for _, rv := range c.visibleReviews(c.pull) {
 		all = append(all, rv.comments...)
@@ -236,7 +225,7 @@ type reviewersInput struct {
 	Reviewers []string `json:"reviewers"`
 }
 
-func (c *call) requestReviewers() (reply, error) {
+func (c *call) requestReviewers() reply {
 	return c.changeReviewers(http.StatusCreated, "review_requested", func(a *account) (bool, error) {
 		if a == c.pull.author {
 			return false, refuse(http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
@@ -249,7 +238,7 @@ func (c *call) requestReviewers() (reply, error) {
 	})
 }
 
-func (c *call) unrequestReviewers() (reply, error) {
+func (c *call) unrequestReviewers() reply {
 	return c.changeReviewers(http.StatusOK, "review_request_removed", func(a *account) (bool, error) {
 		before := len(c.pull.requested)
 		c.pull.requested = slices.DeleteFunc(c.pull.requested, func(other *account) bool { return other == a })
@@ -257,23 +246,18 @@ func (c *call) unrequestReviewers() (reply, error) {
 	})
 }
 
-func (c *call) changeReviewers(status int, action string, change func(*account) (bool, error)) (reply, error) {
+func (c *call) changeReviewers(status int, action string, change func(*account) (bool, error)) reply {
 	var in reviewersInput
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	for _, login := range in.Reviewers {
 		a := c.sim.findAccount(login)
 		if a == nil || c.repo.permission(a) == "none" {
-			return reply{}, refuse(http.StatusUnprocessableEntity, "Reviews may only be requested from collaborators.")
+			return fail(refuse(http.StatusUnprocessableEntity, "Reviews may only be requested from collaborators."))
 		}
-		changed, err := change(a)
-		if err != nil {
-			return reply{}, err
-		}
+		changed := steps.Got(change(a))
 		if changed {
 			c.sim.emitPull(c.ctx, c.pull, c.user, action, object{"requested_reviewer": c.sim.renderUser(a)})
 		}
 	}
-	return reply{status: status, body: c.sim.renderPull(c.pull)}, nil
+	return reply{status: status, body: c.sim.renderPull(c.pull)}
 }

@@ -3,6 +3,8 @@ package githubsim
 import (
 	"maps"
 	"net/http"
+
+	"touchstone/worktree/steps"
 )
 
 // routes lists all routes of the REST interface, under GitHub's paths.
@@ -44,7 +46,7 @@ func (s *Sim) routes() *http.ServeMux {
 		"POST " + branch + "/rename":                    (*call).renameBranch,
 		"GET " + repo + "/rules/branches/{branch}":      (*call).branchRules,
 		"POST /graphql":                                 (*call).graphQL,
-		"/":                                             func(*call) (reply, error) { return reply{}, errNotFound },
+		"/":                                             func(*call) reply { return fail(errNotFound) },
 	}
 	maps.Copy(routes, pullRoutes(repo+"/pulls"))
 	maps.Copy(routes, hookRoutes(repo+"/hooks"))
@@ -67,22 +69,14 @@ func (s *Sim) routes() *http.ServeMux {
 }
 
 // with serves a route with what the path names.
-func with[T any](lookUp func(*call) (T, error), run func(*call, T) (reply, error)) endpoint {
-	return func(c *call) (reply, error) {
-		found, err := lookUp(c)
-		if err != nil {
-			return reply{}, err
-		}
-		return run(c, found)
-	}
+func with[T any](lookUp func(*call) (T, error), run func(*call, T) reply) endpoint {
+	return func(c *call) reply { return run(c, steps.Got(lookUp(c))) }
 }
 
 // needs serves a route to the callers whom need does not refuse.
 func needs(need func(*call) error, run endpoint) endpoint {
-	return func(c *call) (reply, error) {
-		if err := need(c); err != nil {
-			return reply{}, err
-		}
+	return func(c *call) reply {
+		steps.Must(need(c))
 		return run(c)
 	}
 }

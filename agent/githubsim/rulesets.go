@@ -16,7 +16,7 @@ func (s *Sim) Protect(repository string, protected map[string]Protection) error 
 
 // branchRules lists what rulesets require of a branch, for everyone with read access.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
-func (c *call) branchRules() (reply, error) {
+func (c *call) branchRules() reply {
 	rule := c.repo.protected[c.r.PathValue("branch")]
 	all := []object{}
 	add := func(kind string, parameters object) {

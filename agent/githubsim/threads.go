@@ -24,13 +24,11 @@ func (c *call) visibleThreads(p *pull) []*thread {
 
 // createReply adds a reply to a thread. Like GitHub it wraps the reply in a review of its own.
 // https://docs.github.com/en/rest/pulls/comments#create-a-reply-for-a-review-comment
-func (c *call) createReply() (reply, error) {
+func (c *call) createReply() reply {
 	var in struct{ Body string }
-	if err := c.decode(&in); err != nil {
-		return reply{}, err
-	}
+	c.decode(&in)
 	if strings.TrimSpace(in.Body) == "" {
-		return reply{}, textRefusal("Body is required")
+		return fail(textRefusal("Body is required"))
 	}
 	for _, th := range c.visibleThreads(c.pull) {
 		root := th.root()
@@ -45,7 +43,7 @@ func (c *call) createReply() (reply, error) {
 		c.submit(rv, "COMMENT")
 		return created(c.sim.renderReviewComment(&rc))
 	}
-	return reply{}, errNotFound
+	return fail(errNotFound)
 }
 
 func (c *call) threadConnection(p *pull, a args) (any, error) {
