@@ -11,6 +11,7 @@ import (
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
+	"touchstone/worktree/steps"
 )
 
 // fixture is an arena that runs cases.
@@ -32,7 +33,7 @@ var ground = map[string]string{
 const shared = 16
 
 // open opens a case's pull request, in its own repository if the case defines its base or an issue.
-func (r *fixture) open(ctx context.Context, name string, c Case) (forge.Ref, error) {
+func (r *fixture) open(ctx context.Context, name string, c Case) forge.Ref {
 	r.opened++
 	ref := forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: fmt.Sprintf("shared-%d", r.opened/shared)}}
 	if len(c.Base) > 0 || c.Issue != "" {
@@ -41,29 +42,26 @@ func (r *fixture) open(ctx context.Context, name string, c Case) (forge.Ref, err
 	if !slices.Contains(r.Sim.Repos(), ref.Repo.String()) {
 		files := maps.Clone(ground)
 		maps.Copy(files, c.Base)
-		if err := r.Sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: arena.Owner, Name: ref.Name, Files: files}); err != nil {
-			return ref, err
-		}
+		steps.Must(r.Sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: arena.Owner, Name: ref.Name, Files: files}))
 	}
 	if c.Issue != "" {
-		if err := r.Call(ctx, arena.Author, http.MethodPost, ref.Repo, "issues", map[string]any{"title": "The search is slow", "body": c.Issue},
-			nil); err != nil {
-			return ref, err
-		}
+		r.call(ctx, arena.Author, http.MethodPost, ref.Repo, "issues", map[string]any{"title": "The search is slow", "body": c.Issue}, nil)
 	}
 	branch := cmp.Or(c.Branch, name)
-	sha, err := r.Sim.Commit(ctx, arena.Author, ref.Repo.String(), branch, c.Commit, c.Files)
-	if err != nil {
-		return ref, err
-	}
+	sha := steps.Got(r.Sim.Commit(ctx, arena.Author, ref.Repo.String(), branch, c.Commit, c.Files))
 	var made struct{ Number int }
-	err = r.Call(ctx, arena.Author, http.MethodPost, ref.Repo, "pulls",
+	r.call(ctx, arena.Author, http.MethodPost, ref.Repo, "pulls",
 		map[string]any{"title": c.Title, "body": c.Description, "head": branch, "base": "main"}, &made)
 	ref.Number = made.Number
-	if err == nil && c.Log != "" {
-		err = r.Call(ctx, arena.CI, http.MethodPost, ref.Repo, "check-runs",
+	if c.Log != "" {
+		r.call(ctx, arena.CI, http.MethodPost, ref.Repo, "check-runs",
 			map[string]any{"name": "test", "head_sha": sha, "status": "completed", "conclusion": "failure",
 				"output": map[string]any{"title": "It failed", "summary": "1 test failed", "text": c.Log}}, nil)
 	}
-	return ref, err
+	return ref
+}
+
+// call calls the REST API below a repository.
+func (r *fixture) call(ctx context.Context, login, method string, repo forge.Repo, path string, in, out any) {
+	steps.Must(r.Call(ctx, login, method, repo, path, in, out))
 }

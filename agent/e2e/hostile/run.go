@@ -10,6 +10,7 @@ import (
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/verdict"
+	"touchstone/worktree/steps"
 )
 
 // Result is the outcome of one case.
@@ -83,8 +84,7 @@ func Run(ctx context.Context, dir string, workers int, cases []Case) ([]Result, 
 			return arena.Within(ctx, filepath.Join(dir, fmt.Sprint(w)), func(ctx context.Context, a *arena.Arena) error {
 				r := &fixture{Arena: a}
 				for i := range next {
-					var err error
-					if results[i], err = r.take(ctx, fmt.Sprintf("case-%d", i), cases[i]); err != nil {
+					if err := steps.Try(func() { results[i] = r.take(ctx, fmt.Sprintf("case-%d", i), cases[i]) }); err != nil {
 						return fmt.Errorf("%s: %w", cases[i].Name, err)
 					}
 				}

@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/forge"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/steps"
 )
 
 // behaviours returns the model behaviours with which a case runs.
@@ -31,90 +32,62 @@ func (c Case) behaviours() []behaviour {
 }
 
 // take takes one case through the whole path, once for each of its model behaviours.
-func (r *fixture) take(ctx context.Context, name string, c Case) (Result, error) {
-	result := Result{Case: c}
+func (r *fixture) take(ctx context.Context, name string, c Case) (result Result) {
+	result.Case = c
 	for _, b := range c.behaviours() {
-		ref, err := r.open(ctx, name+"-"+string(b), c)
-		if err != nil {
-			return result, fmt.Errorf("open it: %w", err)
-		}
+		ref := r.open(ctx, name+"-"+string(b), c)
 		if c.Thread != "" {
-			if err := r.discuss(ctx, ref, c); err != nil {
-				return result, fmt.Errorf("discuss it: %w", err)
+			r.discuss(ctx, ref, c)
+		}
+		for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
+			if err := steps.Try(func() { r.work(ctx, role, ref, reading.Model(b.ask)) }); err != nil {
+				steps.Fail("as a model that is %s: %w", b, err)
 			}
 		}
-		if err := r.agents(ctx, ref, reading.Model(b.ask)); err != nil {
-			return result, fmt.Errorf("as a model that is %s: %w", b, err)
-		}
-		if err := r.inspect(ctx, ref, &result); err != nil {
-			return result, fmt.Errorf("inspect it: %w", err)
-		}
+		r.inspect(ctx, ref, &result)
 	}
-	return result, nil
+	return result
 }
 
 // discuss makes an honest reviewer find the defect and the author answer it, and then pushes a new head.
-func (r *fixture) discuss(ctx context.Context, ref forge.Ref, c Case) error {
-	if err := r.work(ctx, decide.Reviewer, ref, reading.Model(honest.ask)); err != nil {
-		return err
-	}
+func (r *fixture) discuss(ctx context.Context, ref forge.Ref, c Case) {
+	r.work(ctx, decide.Reviewer, ref, reading.Model(honest.ask))
+	pull := fmt.Sprintf("pulls/%d", ref.Number)
 	var comments []struct{ ID int64 }
-	if err := r.Call(ctx, arena.Author, http.MethodGet, ref.Repo, fmt.Sprintf("pulls/%d/comments", ref.Number), nil, &comments); err != nil {
-		return err
-	}
+	r.call(ctx, arena.Author, http.MethodGet, ref.Repo, pull+"/comments", nil, &comments)
 	if len(comments) != 1 {
-		return fmt.Errorf("%d comments by an honest reviewer, want 1", len(comments))
+		steps.Fail("%d comments by an honest reviewer, want 1", len(comments))
 	}
-	path := fmt.Sprintf("pulls/%d/comments/%d/replies", ref.Number, comments[0].ID)
-	if err := r.Call(ctx, arena.Author, http.MethodPost, ref.Repo, path, map[string]any{"body": c.Thread}, nil); err != nil {
-		return err
-	}
-	var pull struct{ Head struct{ Ref string } }
-	if err := r.Call(ctx, arena.Author, http.MethodGet, ref.Repo, fmt.Sprintf("pulls/%d", ref.Number), nil, &pull); err != nil {
-		return err
-	}
-	_, err := r.Sim.Commit(ctx, arena.Author, ref.Repo.String(), pull.Head.Ref, "Explain the search",
-		map[string]string{"docs/search.md": "# Search\n\nIt is fast.\n"})
-	return err
-}
-
-// agents makes the reviewer, and then the author's side, do their work.
-func (r *fixture) agents(ctx context.Context, ref forge.Ref, m reading.Model) error {
-	if err := r.work(ctx, decide.Reviewer, ref, m); err != nil {
-		return err
-	}
-	return r.work(ctx, decide.Author, ref, m)
+	r.call(ctx, arena.Author, http.MethodPost, ref.Repo, fmt.Sprintf("%s/comments/%d/replies", pull, comments[0].ID),
+		map[string]any{"body": c.Thread}, nil)
+	var now struct{ Head struct{ Ref string } }
+	r.call(ctx, arena.Author, http.MethodGet, ref.Repo, pull, nil, &now)
+	steps.Got(r.Sim.Commit(ctx, arena.Author, ref.Repo.String(), now.Head.Ref, "Explain the search",
+		map[string]string{"docs/search.md": "# Search\n\nIt is fast.\n"}))
 }
 
 // work makes one agent look and act until there is nothing left to do. It skips fixes, which would only lead to
 // another review.
-func (r *fixture) work(ctx context.Context, role decide.Role, ref forge.Ref, m reading.Model) error {
-	agent, err := r.Agent(role, "machine", m)
-	if err != nil {
-		return err
-	}
+func (r *fixture) work(ctx context.Context, role decide.Role, ref forge.Ref, m reading.Model) {
+	agent := steps.Got(r.Agent(role, "machine", m))
 	const enough = 6
 	for range enough {
-		if err := r.Sim.Settle(ctx); err != nil {
-			return err
-		}
+		steps.Must(r.Sim.Settle(ctx))
 		pr, action, err := agent.Look(ctx, ref)
-		if err != nil {
-			return err
-		}
+		steps.Must(err)
 		switch action.Kind {
 		case decide.Wait, decide.Skip, decide.Done, decide.Fix:
-			return nil
+			return
 		}
 		if _, err := agent.Act(ctx, pr, action); err != nil {
-			return fmt.Errorf("%s: %w", action.Kind, err)
+			steps.Fail("%s: %w", action.Kind, err)
 		}
 	}
-	return fmt.Errorf("the %s agent finds no end", role)
+	steps.Fail("the %s agent finds no end", role)
 }
 
 // inspect checks what the agents posted on a pull request.
-func (r *fixture) inspect(ctx context.Context, ref forge.Ref, result *Result) error {
+func (r *fixture) inspect(ctx context.Context, ref forge.Ref, result *Result) {
 	var pull struct{ Merged bool }
 	var reviews []struct {
 		State, Body string
@@ -123,9 +96,7 @@ func (r *fixture) inspect(ctx context.Context, ref forge.Ref, result *Result) er
 	var remarks, comments []posted
 	for path, into := range map[string]any{"pulls/%d": &pull, "pulls/%d/reviews": &reviews, "pulls/%d/comments": &remarks,
 		"issues/%d/comments": &comments} {
-		if err := r.Call(ctx, arena.Owner, http.MethodGet, ref.Repo, fmt.Sprintf(path, ref.Number), nil, into); err != nil {
-			return err
-		}
+		r.call(ctx, arena.Owner, http.MethodGet, ref.Repo, fmt.Sprintf(path, ref.Number), nil, into)
 	}
 	result.Approved = result.Approved || pull.Merged
 	for _, v := range reviews {
@@ -143,7 +114,6 @@ func (r *fixture) inspect(ctx context.Context, ref forge.Ref, result *Result) er
 			result.Leaks = append(result.Leaks, leaks(p.Body, false)...)
 		}
 	}
-	return nil
 }
 
 // posted is a comment.
