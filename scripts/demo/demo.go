@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"touchstone/verdict"
+	"touchstone/worktree/steps"
 )
 
 // needsHuman is the label with which agents give a pull request to a person. The times bound how long the
@@ -157,7 +158,7 @@ func (d *demo) play(ctx context.Context) error {
 }
 
 // loop starts everything and follows the pull request until it is merged.
-func (d *demo) loop(ctx context.Context) (*story, error) {
+func (d *demo) loop(ctx context.Context) (s *story, err error) {
 	limit, model := scriptedTime, "scripted: it plays prepared findings and fixes; --model claude lets your own claude think"
 	if d.model == claude {
 		limit, model = claudeTime, "claude, with your login"
@@ -169,30 +170,24 @@ func (d *demo) loop(ctx context.Context) (*story, error) {
 	d.out.title("touchstone", fmt.Sprintf("A pull request with %d planted defects, two agents, and nobody at the keyboard.", defects))
 	d.out.fact("model", model)
 	d.out.fact("directory", d.dir+", with a log for each party")
-	if err := d.build(ctx); err != nil {
+	if err := steps.Try(func() { d.build(ctx) }); err != nil {
 		return nil, because(ctx, err)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errLate)
 	defer cancel()
-	s, err := d.startAndFollow(ctx)
+	err = steps.Try(func() {
+		d.startServers(ctx)
+		if d.live != nil {
+			d.joinAgents(ctx)
+		} else {
+			d.startAgents()
+		}
+		s = d.follow(ctx)
+	})
 	if err = because(ctx, err); errors.Is(err, errLate) || errors.Is(err, errStuck) {
 		err = fmt.Errorf("%w%s", err, d.agentLogs())
 	}
 	return s, err
-}
-
-func (d *demo) startAndFollow(ctx context.Context) (*story, error) {
-	if err := d.startServers(ctx); err != nil {
-		return nil, err
-	}
-	start := d.startAgents
-	if d.live != nil {
-		start = d.joinAgents
-	}
-	if err := start(ctx); err != nil {
-		return nil, err
-	}
-	return d.follow(ctx)
 }
 
 // because returns the reason why ctx ended, if err is due to that.

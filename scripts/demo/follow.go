@@ -9,6 +9,7 @@ import (
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/steps"
 )
 
 var (
@@ -21,19 +22,13 @@ var (
 )
 
 // follow opens the pull request and reports the relay's events until it is merged.
-func (d *demo) follow(ctx context.Context) (*story, error) {
-	if err := d.github.open(ctx, !d.app); err != nil {
-		return nil, fmt.Errorf("open the pull request: %w", err)
-	}
+func (d *demo) follow(ctx context.Context) *story {
+	d.github.open(ctx, !d.app)
 	d.out.header()
-	token, err := d.relayToken()
-	if err != nil {
-		return nil, fmt.Errorf("find the relay's token: %w", err)
-	}
 	s := &story{out: d.out, rounds: map[string]int{}}
-	follower := client.Client{URL: d.relay, Token: token, Filter: event.Filter{Types: []string{"pull_request", "pull_request_review",
+	follower := client.Client{URL: d.relay, Token: d.relayToken(), Filter: event.Filter{Types: []string{"pull_request", "pull_request_review",
 		"check_run"}}}
-	err = follower.Follow(ctx, "oldest", func(_ context.Context, m event.Message) error {
+	err := follower.Follow(ctx, "oldest", func(_ context.Context, m event.Message) error {
 		if m.Event == nil {
 			return nil
 		}
@@ -45,11 +40,14 @@ func (d *demo) follow(ctx context.Context) (*story, error) {
 	})
 	switch {
 	case s.stuck != "":
-		return nil, fmt.Errorf("%w: %s", errStuck, s.stuck)
+		steps.Fail("%w: %s", errStuck, s.stuck)
 	case !errors.Is(err, errDone):
-		return nil, fmt.Errorf("follow the relay: %w", err)
+		steps.Fail("follow the relay: %w", err)
+	// The relay's events only report it; GitHub itself knows.
+	case !d.github.pull(ctx, s.number).Merged:
+		steps.Fail("the pull request is not merged, although an event said so")
 	}
-	return s, d.confirm(ctx, s)
+	return s
 }
 
 // agentLogs returns the ends of the agents' logs.
@@ -61,16 +59,4 @@ func (d *demo) agentLogs() string {
 		}
 	}
 	return logs.String()
-}
-
-// confirm asks GitHub itself whether the pull request is merged: the relay's events only report it.
-func (d *demo) confirm(ctx context.Context, s *story) error {
-	pull, err := d.github.pull(ctx, s.number)
-	if err != nil {
-		return fmt.Errorf("ask GitHub for the end of the story: %w", err)
-	}
-	if !pull.Merged {
-		return errors.New("the pull request is not merged, although an event said so")
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"touchstone/agent/githubsim/rest"
+	"touchstone/worktree/steps"
 )
 
 // The pull request's repository and users.
@@ -23,24 +24,23 @@ const (
 type github struct{ url, token string }
 
 // hook registers the relay's webhook.
-func (g github) hook(ctx context.Context, relay, secret string) error {
-	return g.post(ctx, "/repos/"+owner+"/"+name+"/hooks", map[string]any{
+func (g github) hook(ctx context.Context, relay, secret string) {
+	g.post(ctx, "/repos/"+owner+"/"+name+"/hooks", map[string]any{
 		"name": "web", "active": true, "events": []string{"*"},
 		"config": map[string]any{"url": relay + "/webhooks/github", "content_type": "json", "secret": secret},
 	}, nil)
 }
 
 // open opens the pull request and requests its review, unless that is impossible.
-func (g github) open(ctx context.Context, ask bool) error {
+func (g github) open(ctx context.Context, ask bool) {
 	var pull struct{ Number int }
-	err := g.post(ctx, "/repos/"+owner+"/"+name+"/pulls", map[string]any{
+	g.post(ctx, "/repos/"+owner+"/"+name+"/pulls", map[string]any{
 		"title": pullTitle, "body": pullBody, "head": branch, "base": "main",
 	}, &pull)
-	if err != nil || !ask {
-		return err
+	if ask {
+		path := fmt.Sprintf("/repos/%s/%s/pulls/%d/requested_reviewers", owner, name, pull.Number)
+		g.post(ctx, path, map[string]any{"reviewers": []string{reviewer}}, nil)
 	}
-	path := fmt.Sprintf("/repos/%s/%s/pulls/%d/requested_reviewers", owner, name, pull.Number)
-	return g.post(ctx, path, map[string]any{"reviewers": []string{reviewer}}, nil)
 }
 
 // pull is the state of the pull request that ends the demo.
@@ -49,19 +49,19 @@ type pull struct {
 	Merged bool
 }
 
-func (g github) pull(ctx context.Context, number int) (pull, error) {
-	var p pull
-	return p, g.call(ctx, http.MethodGet, fmt.Sprintf("/repos/%s/%s/pulls/%d", owner, name, number), nil, &p)
+func (g github) pull(ctx context.Context, number int) (p pull) {
+	g.call(ctx, http.MethodGet, fmt.Sprintf("/repos/%s/%s/pulls/%d", owner, name, number), nil, &p)
+	return p
 }
 
-func (g github) post(ctx context.Context, path string, in, out any) error {
-	return g.call(ctx, http.MethodPost, path, in, out)
+func (g github) post(ctx context.Context, path string, in, out any) {
+	g.call(ctx, http.MethodPost, path, in, out)
 }
 
-func (g github) call(ctx context.Context, method, path string, in, out any) error {
+func (g github) call(ctx context.Context, method, path string, in, out any) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	return rest.API{URL: g.url, Token: g.token}.Call(ctx, method, path, in, out)
+	steps.Must(rest.API{URL: g.url, Token: g.token}.Call(ctx, method, path, in, out))
 }
 
 // gitEnv configures git's author and its authentication with the token, which stays off the command line.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"touchstone/verdict/decide"
+	"touchstone/worktree/steps"
 )
 
 // developers are the team of a demo with --live. The first opens the pull request.
@@ -44,11 +45,8 @@ var links = regexp.MustCompile(`http://\S+/join#inv_[a-z2-7_]+`)
 // that only a simulation needs.
 func (d *demo) types(
 	ctx context.Context, seen io.Writer, party string, env []string, command string, here map[string][]string, more ...string,
-) (string, error) {
-	home, own, err := d.home(party)
-	if err != nil {
-		return "", err
-	}
+) string {
+	home, own := d.home(party)
 	d.tell(party, command)
 	return watch(ctx, seen, home, append(own, env...), append(d.words(command, here), more...)...)
 }
@@ -82,135 +80,91 @@ func (d *demo) words(command string, here map[string][]string) []string {
 }
 
 // upRelay sets the relay up like its administrator: up, joining, and the webhook.
-func (d *demo) upRelay(ctx context.Context) error {
-	_, env, err := d.home("relay")
-	if err != nil {
-		return err
-	}
+func (d *demo) upRelay(ctx context.Context) {
+	_, env := d.home("relay")
 	d.tell("relay", typeUp)
-	p, url, err := d.serve(ctx, "relay", env, d.words(typeUp, map[string][]string{
+	p, url := d.serve(ctx, "relay", env, d.words(typeUp, map[string][]string{
 		"acme-reviewer": {d.reviewer()},
 		// A domain needs a certificate, and a service needs a system that runs it; this demo does without
 		// both.
 		"--service":               nil,
 		"--domain relay.acme.dev": nil,
 	})...)
-	if err != nil {
-		return err
-	}
 	d.relay = url
-	said, err := os.ReadFile(p.log)
-	if err != nil {
-		return err
-	}
+	said := steps.Got(os.ReadFile(p.log))
 	first := links.FindString(string(said))
 	if first == "" {
-		return fmt.Errorf("the relay printed no link for its administrator:\n%s", tail(p.log))
+		steps.Fail("the relay printed no link for its administrator:\n%s", tail(p.log))
 	}
 	// The relay printed the link before its port was known; with a domain this does not happen.
 	_, code, _ := strings.Cut(first, "/join#")
-	if err := d.join(ctx, "admin", authorLogin, typeJoin, d.relay+"/join#"+code); err != nil {
-		return err
+	d.join(ctx, "admin", authorLogin, typeJoin, d.relay+"/join#"+code)
+	if !d.app { // an App sets up its own webhook
+		d.types(ctx, io.Discard, "relay", []string{"GITHUB_TOKEN=" + d.tokens[authorLogin]}, typeHook, nil,
+			"--url", d.relay+"/webhooks/github", "--github-api", d.github.url+"/")
 	}
-	if d.app { // the App sets up its own webhook
-		return nil
-	}
-	_, err = d.types(ctx, io.Discard, "relay", []string{"GITHUB_TOKEN=" + d.tokens[authorLogin]}, typeHook, nil,
-		"--url", d.relay+"/webhooks/github", "--github-api", d.github.url+"/")
-	return err
 }
 
 // invite has the relay print a link for each name.
-func (d *demo) invite(ctx context.Context, command string, names ...string) ([]string, error) {
+func (d *demo) invite(ctx context.Context, command string, names ...string) []string {
 	here := map[string][]string{}
 	for _, name := range names {
 		here["--name alice --name bob"] = append(here["--name alice --name bob"], "--name", name)
 	}
-	said, err := d.types(ctx, io.Discard, "relay", nil, command, here, "--url", d.relay)
+	said := d.types(ctx, io.Discard, "relay", nil, command, here, "--url", d.relay)
 	found := links.FindAllString(said, -1)
-	if err == nil && len(found) != len(names) {
-		err = fmt.Errorf("the relay printed %d links for %d names:\n%s", len(found), len(names), said)
+	if len(found) != len(names) {
+		steps.Fail("the relay printed %d links for %d names:\n%s", len(found), len(names), said)
 	}
-	return found, err
+	return found
 }
 
 // join has a machine join with a link. Beforehand a person has a GitHub login there, here a file with its
 // token, and a model CLI, here the scripted one.
-func (d *demo) join(ctx context.Context, party, user, command, link string) error {
-	home, _, err := d.home(party)
-	if err != nil {
-		return err
-	}
+func (d *demo) join(ctx context.Context, party, user, command, link string) {
+	home, _ := d.home(party)
 	token, config := filepath.Join(home, "token"), filepath.Join(home, "config", "touchstone", "agent.yaml")
-	if err := os.WriteFile(token, []byte(d.tokens[user]+"\n"), 0o600); err != nil {
-		return err
-	}
-	engine, err := d.engine()
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
-		return err
-	}
+	steps.Must(os.WriteFile(token, []byte(d.tokens[user]+"\n"), 0o600))
+	engine := d.engine()
+	steps.Must(os.MkdirAll(filepath.Dir(config), 0o700))
 	machine := fmt.Sprintf("github: {api_url: %q}\nengine: {command: [%s]}\nrounds: {backoff: 5s}\n", d.github.url+"/", engine)
-	if err := os.WriteFile(config, []byte(machine), 0o600); err != nil {
-		return err
-	}
+	steps.Must(os.WriteFile(config, []byte(machine), 0o600))
 	here := map[string][]string{"'https://relay.acme.dev/join#inv_…'": {link}}
 	if command == typeJoinApp {
-		_, err = d.types(ctx, io.Discard, party, nil, command, here)
-		return err
+		d.types(ctx, io.Discard, party, nil, command, here)
+		return
 	}
-	_, err = d.types(ctx, io.Discard, party, []string{d.provider()}, command, here, "--github-token-file", token)
-	return err
+	d.types(ctx, io.Discard, party, []string{d.provider()}, command, here, "--github-token-file", token)
 }
 
 // joinAgents has the reviewer's machine and each developer's machine join, and starts the agents that the
 // pull request needs, like touchstone service install.
-func (d *demo) joinAgents(ctx context.Context) error {
-	reviewers, err := d.invite(ctx, typeReviewer, "reviewer")
-	if err != nil {
-		return err
-	}
+func (d *demo) joinAgents(ctx context.Context) {
+	reviewers := d.invite(ctx, typeReviewer, "reviewer")
 	if d.app {
-		err = d.joinAsApp(ctx, reviewers[0])
+		d.joinAsApp(ctx, reviewers[0])
 	} else {
-		err = d.join(ctx, string(decide.Reviewer), reviewer, typeJoin, reviewers[0])
+		d.join(ctx, string(decide.Reviewer), reviewer, typeJoin, reviewers[0])
 	}
-	if err != nil {
-		return err
-	}
-	team, err := d.invite(ctx, typeTeam, developers...)
-	if err != nil {
-		return err
-	}
+	team := d.invite(ctx, typeTeam, developers...)
 	for i, login := range developers {
 		party := login
 		if i == 0 {
 			party = string(decide.Author)
 		}
-		if err := d.join(ctx, party, login, typeJoin, team[i]); err != nil {
-			return err
-		}
+		d.join(ctx, party, login, typeJoin, team[i])
 	}
 	d.live.answers = 1 + len(developers) // each machine's join asks whether to start the agent
 	for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
-		_, env, err := d.home(string(role))
-		if err != nil {
-			return err
-		}
-		if _, err := d.start(string(role), append(env, noProvider), d.program("agent"), "run", "--mode", string(role)); err != nil {
-			return err
-		}
+		_, env := d.home(string(role))
+		d.start(string(role), append(env, noProvider), d.program("agent"), "run", "--mode", string(role))
 	}
-	return nil
 }
 
 // relayToken returns the token for following the relay: the administrator's, if there are tokens.
-func (d *demo) relayToken() (string, error) {
+func (d *demo) relayToken() string {
 	if d.live == nil {
-		return "", nil
+		return ""
 	}
-	text, err := os.ReadFile(filepath.Join(d.dir, "admin", "config", "touchstone", "relay-admin-token"))
-	return strings.TrimSpace(string(text)), err
+	return strings.TrimSpace(string(steps.Got(os.ReadFile(filepath.Join(d.dir, "admin", "config", "touchstone", "relay-admin-token")))))
 }

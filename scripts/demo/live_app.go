@@ -7,6 +7,7 @@ import (
 
 	"touchstone/agent/githubsim/person"
 	"touchstone/verdict/decide"
+	"touchstone/worktree/steps"
 )
 
 // The commands of the README for a reviewer that is a GitHub App.
@@ -28,21 +29,18 @@ func (d *demo) reviewer() string {
 
 // joinAsApp has the reviewer's machine join and act as an App, which a person creates and installs in the
 // browser.
-func (d *demo) joinAsApp(ctx context.Context, link string) error {
+func (d *demo) joinAsApp(ctx context.Context, link string) {
 	party := string(decide.Reviewer)
-	if err := d.join(ctx, party, reviewer, typeJoinApp, link); err != nil {
-		return err
-	}
-	token, err := d.relayToken()
-	if err != nil {
-		return err
-	}
+	d.join(ctx, party, reviewer, typeJoinApp, link)
+	token := d.relayToken()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	browser := &browser{person: person.Person{GitHub: d.github.url}, fail: fail}
-	_, err = d.types(ctx, browser, party, []string{"RELAY_TOKEN=" + token, d.provider()}, typeApp, nil, "--no-browser")
+	err := steps.Try(func() {
+		d.types(ctx, browser, party, []string{"RELAY_TOKEN=" + token, d.provider()}, typeApp, nil, "--no-browser")
+	})
 	d.live.clicks += browser.clicks
-	return because(ctx, err)
+	steps.Must(because(ctx, err))
 }
 
 // provider makes the simulated GitHub stand in for the model's provider, which has to answer.

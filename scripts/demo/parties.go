@@ -9,27 +9,21 @@ import (
 	"path/filepath"
 
 	"touchstone/verdict/decide"
+	"touchstone/worktree/steps"
 )
 
 // startServers starts the simulated GitHub with the service's repository, and the relay, and registers the
 // relay's webhook at GitHub.
-func (d *demo) startServers(ctx context.Context) error {
-	laptop, err := d.makeRepository(ctx)
-	if err != nil {
-		return fmt.Errorf("make the service's repository: %w", err)
-	}
-	if err := d.startGitHub(ctx); err != nil {
-		return err
-	}
+func (d *demo) startServers(ctx context.Context) {
+	laptop := d.makeRepository(ctx)
+	d.startGitHub(ctx)
 	d.out.fact("github", fmt.Sprintf("%s, simulated; its CI runs the service's tests", d.github.url))
-	start := d.startRelay
 	if d.live != nil {
-		start = d.upRelay
+		d.upRelay(ctx)
+	} else {
+		d.startRelay(ctx)
 	}
-	if err := start(ctx); err != nil {
-		return err
-	}
-	return laptop.git(ctx, "push", "--quiet", d.github.url+"/"+owner+"/"+name+".git", branch)
+	laptop.git(ctx, "push", "--quiet", d.github.url+"/"+owner+"/"+name+".git", branch)
 }
 
 // clone is the author's own clone of the repository.
@@ -38,165 +32,106 @@ type clone struct {
 	env []string
 }
 
-func (c clone) git(ctx context.Context, args ...string) error {
-	_, err := watch(ctx, io.Discard, c.dir, c.env, append([]string{"git"}, args...)...)
-	return err
+func (c clone) git(ctx context.Context, args ...string) {
+	watch(ctx, io.Discard, c.dir, c.env, append([]string{"git"}, args...)...)
 }
 
 // commit puts the files of an archive into the clone and commits everything.
-func (c clone) commit(ctx context.Context, archive []byte, message string) error {
-	if err := unpack(archive, c.dir); err != nil {
-		return err
-	}
-	if err := c.git(ctx, "add", "--all"); err != nil {
-		return err
-	}
-	return c.git(ctx, "commit", "--quiet", "--message", message)
+func (c clone) commit(ctx context.Context, archive []byte, message string) {
+	steps.Must(unpack(archive, c.dir))
+	c.git(ctx, "add", "--all")
+	c.git(ctx, "commit", "--quiet", "--message", message)
 }
 
 // makeRepository creates the bare repository that GitHub will serve, with the main branch, and the author's
 // clone with the pull request's branch.
-func (d *demo) makeRepository(ctx context.Context) (clone, error) {
-	home, env, err := d.home("laptop")
-	if err != nil {
-		return clone{}, err
-	}
+func (d *demo) makeRepository(ctx context.Context) clone {
+	home, env := d.home("laptop")
 	c := clone{dir: filepath.Join(home, name), env: append(env, d.github.gitEnv()...)}
 	bare := filepath.Join(d.repositories(), owner, name+".git")
 	for _, dir := range []string{c.dir, filepath.Dir(bare)} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return clone{}, err
-		}
+		steps.Must(os.MkdirAll(dir, 0o700))
 	}
-	for _, step := range []func() error{
-		func() error { return c.git(ctx, "init", "--quiet", "--bare", "--initial-branch=main", bare) },
-		func() error { return c.git(ctx, "init", "--quiet", "--initial-branch=main") },
-		func() error { return c.commit(ctx, baseFiles, "Keep notes") },
-		func() error { return c.git(ctx, "push", "--quiet", bare, "main") },
-		func() error { return c.git(ctx, "checkout", "--quiet", "-b", branch) },
-		func() error { return c.commit(ctx, pullFiles, pullTitle) },
-	} {
-		if err := step(); err != nil {
-			return clone{}, err
-		}
-	}
-	return c, nil
+	c.git(ctx, "init", "--quiet", "--bare", "--initial-branch=main", bare)
+	c.git(ctx, "init", "--quiet", "--initial-branch=main")
+	c.commit(ctx, baseFiles, "Keep notes")
+	c.git(ctx, "push", "--quiet", bare, "main")
+	c.git(ctx, "checkout", "--quiet", "-b", branch)
+	c.commit(ctx, pullFiles, pullTitle)
+	return c
 }
 
 func (d *demo) repositories() string { return filepath.Join(d.dir, "github", "repositories") }
 
-func (d *demo) startGitHub(ctx context.Context) error {
-	home, env, err := d.home("github")
-	if err != nil {
-		return err
-	}
+func (d *demo) startGitHub(ctx context.Context) {
+	home, env := d.home("github")
 	var users []map[string]any
 	for login := range d.tokens {
 		users = append(users, map[string]any{
 			"login": login, "token": d.tokens[login], "name": login, "email": login + "@example.com", "admin": login == authorLogin,
 		})
 	}
-	data, err := json.Marshal(users)
-	if err != nil {
-		return err
-	}
+	data := steps.Got(json.Marshal(users))
 	list := filepath.Join(home, "users.json")
-	if err := os.WriteFile(list, data, 0o600); err != nil {
-		return err
-	}
-	_, d.github.url, err = d.serve(ctx, "github", env, d.program("scripts/githubsim"), "--repo", d.repositories(), "--users", list,
+	steps.Must(os.WriteFile(list, data, 0o600))
+	_, d.github.url = d.serve(ctx, "github", env, d.program("scripts/githubsim"), "--repo", d.repositories(), "--users", list,
 		"--ci", "go test -vet=off ./...", "--ci-timeout", scriptedTime.String())
-	return err
 }
 
-func (d *demo) startRelay(ctx context.Context) error {
-	home, env, err := d.home("relay")
-	if err != nil {
-		return err
-	}
-	_, d.relay, err = d.serve(ctx, "relay", append(env, "RELAY_GITHUB_SECRET="+d.secret), d.program("relay"), "serve",
+func (d *demo) startRelay(ctx context.Context) {
+	home, env := d.home("relay")
+	_, d.relay = d.serve(ctx, "relay", append(env, "RELAY_GITHUB_SECRET="+d.secret), d.program("relay"), "serve",
 		"--store", "sqlite:"+filepath.Join(home, "relay.db"), "--reviewer", reviewer)
-	if err != nil {
-		return err
-	}
 	d.out.fact("relay", d.relay+", storing in SQLite")
-	if err := d.github.hook(ctx, d.relay, d.secret); err != nil {
-		return fmt.Errorf("register the webhook: %w", err)
-	}
-	return nil
+	d.github.hook(ctx, d.relay, d.secret)
 }
 
 // start starts one of the demo's lasting processes. If the process ends, the demo ends.
-func (d *demo) start(party string, env []string, argv ...string) (*process, error) {
-	p, err := startProcess(party, filepath.Join(d.dir, party+".log"), d.fail, env, argv...)
-	if err != nil {
-		return nil, err
-	}
+func (d *demo) start(party string, env []string, argv ...string) *process {
+	p := steps.Got(startProcess(party, filepath.Join(d.dir, party+".log"), d.fail, env, argv...))
 	d.running = append(d.running, p)
-	return p, nil
+	return p
 }
 
 // serve starts a server on a free port, and returns its process and its URL once it listens.
-func (d *demo) serve(ctx context.Context, party string, env []string, argv ...string) (p *process, url string, err error) {
+func (d *demo) serve(ctx context.Context, party string, env []string, argv ...string) (p *process, url string) {
 	address := filepath.Join(d.dir, party, "address")
-	p, err = d.start(party, env, append(argv, "--listen", "127.0.0.1:0", "--address-file", address)...)
-	if err != nil {
-		return nil, "", err
-	}
-	url, err = p.address(ctx, address)
-	return p, url, err
+	p = d.start(party, env, append(argv, "--listen", "127.0.0.1:0", "--address-file", address)...)
+	return p, steps.Got(p.address(ctx, address))
 }
 
 // engine returns the model CLI's command, formatted as a list for the configuration.
-func (d *demo) engine() (string, error) {
+func (d *demo) engine() string {
 	if d.model != scripted {
-		return `"claude"`, nil
+		return `"claude"`
 	}
-	script, err := scriptFile()
-	if err != nil {
-		return "", err
-	}
+	script := steps.Got(scriptFile())
 	file := filepath.Join(d.dir, "script.json")
-	return fmt.Sprintf("%q, --script, %q", d.program("scripts/scriptedmodel"), file), os.WriteFile(file, script, 0o600)
+	steps.Must(os.WriteFile(file, script, 0o600))
+	return fmt.Sprintf("%q, --script, %q", d.program("scripts/scriptedmodel"), file)
 }
 
 // startAgents starts the reviewing agent and the author's.
-func (d *demo) startAgents(context.Context) error {
-	engine, err := d.engine()
-	if err != nil {
-		return err
-	}
+func (d *demo) startAgents() {
+	engine := d.engine()
 	for role, login := range map[decide.Role]string{decide.Reviewer: reviewer, decide.Author: authorLogin} {
-		if err := d.startAgent(string(role), login, engine); err != nil {
-			return err
-		}
+		d.startAgent(string(role), login, engine)
 	}
-	return nil
 }
 
-func (d *demo) startAgent(role, user, engine string) error {
-	home, env, err := d.home(role)
-	if err != nil {
-		return err
-	}
+func (d *demo) startAgent(role, user, engine string) {
+	home, env := d.home(role)
 	login := []string{noProvider}
 	if d.model == claude {
-		if login, err = claudeEnv(); err != nil {
-			return err
-		}
+		login = steps.Got(claudeEnv())
 	}
 	env = append(env, login...)
 	token, config := filepath.Join(home, "token"), filepath.Join(home, "agent.yaml")
-	if err := os.WriteFile(token, []byte(d.tokens[user]+"\n"), 0o600); err != nil {
-		return err
-	}
+	steps.Must(os.WriteFile(token, []byte(d.tokens[user]+"\n"), 0o600))
 	settings := fmt.Sprintf(agentConfig, d.github.url+"/", token, d.relay, filepath.Join(home, "state", "touchstone"), owner, name,
 		reviewer, engine)
-	if err := os.WriteFile(config, []byte(settings), 0o600); err != nil {
-		return err
-	}
-	_, err = d.start(role, env, d.program("agent"), "run", "--mode", role, "--config", config)
-	return err
+	steps.Must(os.WriteFile(config, []byte(settings), 0o600))
+	d.start(role, env, d.program("agent"), "run", "--mode", role, "--config", config)
 }
 
 // agentConfig is an agent's configuration file. It names the state directory because the commands that the

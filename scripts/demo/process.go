@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"touchstone/worktree/steps"
 )
 
 // grace is how long a process may take to clean up before it is killed.
@@ -105,7 +107,7 @@ func (p *process) address(ctx context.Context, file string) (string, error) {
 
 // watch runs a short-lived program to its end; ctx ends it with all its children. It returns the program's output,
 // and passes it on as it is printed.
-func watch(ctx context.Context, seen io.Writer, dir string, env []string, argv ...string) (string, error) {
+func watch(ctx context.Context, seen io.Writer, dir string, env []string, argv ...string) string {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var output bytes.Buffer
 	both := io.MultiWriter(&output, seen)
@@ -114,7 +116,7 @@ func watch(ctx context.Context, seen io.Writer, dir string, env []string, argv .
 	cmd.Cancel = func() error { kill(cmd); return nil }
 	cmd.WaitDelay = grace
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s: %w\n  %s", strings.Join(argv, " "), err, strings.ReplaceAll(strings.TrimSpace(output.String()), "\n", "\n  "))
+		steps.Fail("%s: %w\n  %s", strings.Join(argv, " "), err, strings.ReplaceAll(strings.TrimSpace(output.String()), "\n", "\n  "))
 	}
-	return output.String(), nil
+	return output.String()
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,46 +10,42 @@ import (
 	"strings"
 
 	"touchstone/scripts/program"
+	"touchstone/worktree/steps"
 )
 
 // programs are the programs of the demo, by the directories of their source.
 var programs = []string{"relay", "agent", "scripts/githubsim", "scripts/scriptedmodel"}
 
 // build builds the programs, unless they were given.
-func (d *demo) build(ctx context.Context) error {
+func (d *demo) build(ctx context.Context) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOCACHE", "GOROOT", "GOMOD").Output()
 	said := strings.Split(strings.ReplaceAll(string(out), "\r", ""), "\n")
 	if err != nil || len(said) < 3 {
-		return fmt.Errorf("ask go where it keeps things: %w", err)
+		steps.Fail("ask go where it keeps things: %w", err)
 	}
 	d.goCache, d.goBin = said[0], filepath.Join(said[1], "bin")
 	switch {
 	case d.bin == "" && filepath.Base(said[2]) != "go.mod":
-		return errors.New("start the demo in a checkout of touchstone, or name the built programs with --bin")
+		steps.Fail("start the demo in a checkout of touchstone, or name the built programs with --bin")
 	case d.bin == "":
-		return d.compile(ctx)
+		d.compile(ctx)
+		return
 	}
-	if d.bin, err = filepath.Abs(d.bin); err != nil {
-		return err
-	}
+	d.bin = steps.Got(filepath.Abs(d.bin))
 	for _, p := range programs {
 		if _, err := os.Stat(d.program(p)); err != nil {
-			return fmt.Errorf("%w: build the programs into %s, or leave out --bin", err, d.bin)
+			steps.Fail("%w: build the programs into %s, or leave out --bin", err, d.bin)
 		}
 	}
-	return nil
 }
 
 // compile builds the programs of the module like "make build", so that Go's cache from that is reused.
-func (d *demo) compile(ctx context.Context) error {
+func (d *demo) compile(ctx context.Context) {
 	d.bin = filepath.Join(d.dir, "bin")
 	d.out.fact("programs", "being built; the first time takes a minute or two")
 	for _, p := range programs {
-		if err := program.Build(ctx, d.program(p), "touchstone/"+p); err != nil {
-			return err
-		}
+		steps.Must(program.Build(ctx, d.program(p), "touchstone/"+p))
 	}
-	return nil
 }
 
 // installed are the programs that people install, whose names differ from their directories.
@@ -104,12 +99,10 @@ func claudeEnv() ([]string, error) {
 // the state and the temporary files are in that directory. The programs share the user's Go installation, the
 // one that runs here, and its build cache; without the cache every run would compile the standard library.
 // -trimpath, with which everything here is compiled, makes the cached results usable.
-func (d *demo) home(party string) (dir string, env []string, err error) {
+func (d *demo) home(party string) (dir string, env []string) {
 	dir = filepath.Join(d.dir, party)
 	tmp := filepath.Join(dir, "tmp")
-	if err := os.MkdirAll(tmp, 0o700); err != nil {
-		return "", nil, err
-	}
+	steps.Must(os.MkdirAll(tmp, 0o700))
 	env = append(pass(inherited),
 		"HOME="+dir, "USERPROFILE="+dir, "APPDATA="+dir, "LOCALAPPDATA="+dir,
 		"XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_STATE_HOME="+filepath.Join(dir, "state"),
@@ -118,7 +111,7 @@ func (d *demo) home(party string) (dir string, env []string, err error) {
 		"PATH="+d.goBin+string(filepath.ListSeparator)+os.Getenv("PATH"), "GOTOOLCHAIN=local",
 		"GOCACHE="+d.goCache, "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-trimpath", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "NO_COLOR=1",
 	)
-	return dir, env, nil
+	return dir, env
 }
 
 // pass returns those of the named variables that are set.

@@ -1,6 +1,6 @@
 // Package steps ends a row of steps at the first one that fails, as testing's Fatal does outside of tests: in
-// programs that measure, and in attacks and schedules of which each step needs the one before. Products return
-// errors instead.
+// programs that measure or demonstrate, in attacks and schedules of which each step needs the one before, and in the
+// endpoints of simulators. Products return errors instead.
 package steps
 
 import "fmt"
