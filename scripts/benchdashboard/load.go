@@ -12,9 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"touchstone/scripts/benchmark"
 	"touchstone/scripts/program"
@@ -121,14 +120,12 @@ func (p *process) open(ctx context.Context, readers int, path string, moved func
 	return func() { stop(); group.Wait() }
 }
 
-// postAll sends webhooks from 16 senders.
-func (p *process) postAll(ctx context.Context, b *bench, webhooks int) {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(16)
-	for n := range webhooks {
-		group.Go(func() error { return p.post(ctx, b.webhook(n%100+1, "Cost")) })
-	}
-	steps.Must(group.Wait())
+// postAll sends webhooks from 16 senders, and returns how many seconds that took.
+func (p *process) postAll(ctx context.Context, b *bench, webhooks int) float64 {
+	var n atomic.Int64
+	return benchmark.Share(ctx, webhooks, 16, func(ctx context.Context) error {
+		return p.post(ctx, b.webhook(int(n.Add(1)%100+1), "Cost"))
+	}).Seconds()
 }
 
 // took is the time and the processor time that a relay needed for some work.
@@ -140,9 +137,7 @@ var costs = []struct {
 	do   func(ctx context.Context, b *bench, p *process) (seconds float64)
 }{
 	{"ingest with the page", func(ctx context.Context, b *bench, p *process) float64 {
-		began := time.Now()
-		p.postAll(ctx, b, 1500)
-		return time.Since(began).Seconds()
+		return p.postAll(ctx, b, 1500)
 	}},
 	{"fan-out to 100 with the page", func(ctx context.Context, b *bench, p *process) float64 {
 		const readers, webhooks = 100, 300

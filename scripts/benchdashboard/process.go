@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync/atomic"
 
 	"touchstone/relay/server"
 	"touchstone/relay/source"
@@ -58,11 +57,7 @@ func start(ctx context.Context, dir, store, page string) *process {
 
 func (p *process) stop() { p.Stop(os.Interrupt) }
 
-var deliveries atomic.Int64
-
 // post delivers one signed webhook of a pull request, different from all others, and requires that it is stored.
 func (p *process) post(ctx context.Context, like []byte) error {
-	n := deliveries.Add(1)
-	body := append(fmt.Appendf(nil, `{"nonce":"%d-%d",`, os.Getpid(), n), like[1:]...)
-	return benchmark.Post(ctx, p.Client, p.address, "pull_request", fmt.Sprintf("%d-%d", os.Getpid(), n), body)
+	return benchmark.Post(ctx, p.Client, p.address, "pull_request", benchmark.Fresh(like))
 }

@@ -6,13 +6,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
-	"touchstone/relay/source/sourcetest"
+	"golang.org/x/sync/errgroup"
+
 	"touchstone/scripts/command"
+	"touchstone/scripts/program"
 	"touchstone/worktree/steps"
 )
 
@@ -68,23 +72,49 @@ func Figure(name, relay, yardstick, goal string, met bool) string {
 	return fmt.Sprintf("%-34s %-44s | %-52s | goal %-28s %s", name, relay, yardstick, goal, verdict)
 }
 
+// unique counts what must differ from all else.
+var unique atomic.Int64
+
+// Unique returns a text of fixed length that differs from all others, also from those of an earlier run.
+func Unique() string { return fmt.Sprintf("%08d-%010d", os.Getpid(), unique.Add(1)) }
+
+// Fresh returns a JSON object that differs from all others, because the relay stores equal ones once.
+func Fresh(like []byte) []byte {
+	head := fmt.Appendf(nil, `{"nonce":%q,`, Unique())
+	return append(append(make([]byte, 0, len(head)+len(like)), head...), like[1:]...)
+}
+
+// Share has several workers do something n times together, and returns how long it took.
+func Share(ctx context.Context, n, workers int, do func(context.Context) error) time.Duration {
+	var left atomic.Int64
+	left.Store(int64(n))
+	begin := time.Now()
+	group, ctx := errgroup.WithContext(ctx)
+	for range workers {
+		group.Go(func() error {
+			for left.Add(-1) >= 0 {
+				if err := do(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	steps.Must(group.Wait())
+	return time.Since(begin)
+}
+
 // Post delivers one signed webhook to the relay at an address such as http://127.0.0.1:8080, and requires that it is
 // stored.
-func Post(ctx context.Context, client *http.Client, address, event, delivery string, body []byte) error {
-	request, err := sourcetest.Request(ctx, address, Secret, event, delivery, body)
-	if err != nil {
+func Post(ctx context.Context, client *http.Client, address, event string, body []byte) error {
+	status, answer, err := program.Post(ctx, client, address, Secret, event, Unique(), body)
+	switch {
+	case err != nil:
 		return err
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode == http.StatusTooManyRequests {
+	case status == http.StatusTooManyRequests:
 		return ErrPutOff
-	}
-	if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusAccepted {
-		return fmt.Errorf("a webhook was answered %s: %s %w", response.Status, text, err)
+	case status != http.StatusAccepted:
+		return fmt.Errorf("a webhook was answered %d: %s", status, answer)
 	}
 	return nil
 }

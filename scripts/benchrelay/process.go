@@ -11,10 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"touchstone/scripts/benchmark"
 	"touchstone/scripts/program"
@@ -61,50 +58,14 @@ func (p *process) open() (files, goroutines int) {
 	return len(steps.Got(os.ReadDir("/proc/" + p.PID() + "/fd"))), steps.Got(strconv.Atoi(count))
 }
 
-var deliveries atomic.Int64
-
 // post delivers one signed webhook and requires that it is stored.
 func (p *process) post(ctx context.Context, body []byte) error {
-	return benchmark.Post(ctx, p.Client, "http://"+p.address, "push", strconv.FormatInt(deliveries.Add(1), 10), body)
-}
-
-// postFresh delivers a webhook that differs from all others, since the relay stores equal ones once.
-func (p *process) postFresh(ctx context.Context, like []byte) error {
-	return p.post(ctx, fresh(like))
-}
-
-// bodiesMade counts the bodies that fresh has made.
-var bodiesMade atomic.Int64
-
-// fresh returns a JSON object that differs from all others in a number of fixed length.
-func fresh(like []byte) []byte {
-	head := fmt.Appendf(nil, `{"id":%d,`, 1_000_000_000+bodiesMade.Add(1))
-	return append(append(make([]byte, 0, len(head)+len(like)), head...), like[1:]...)
+	return benchmark.Post(ctx, p.Client, "http://"+p.address, "push", body)
 }
 
 // postAll sends n webhooks from several senders and returns how long it took.
 func (p *process) postAll(ctx context.Context, n, senders int, body []byte) time.Duration {
-	return share(ctx, n, senders, func(ctx context.Context) error { return p.postFresh(ctx, body) })
-}
-
-// share has several workers do something n times together, and returns how long it took.
-func share(ctx context.Context, n, workers int, do func(context.Context) error) time.Duration {
-	var left atomic.Int64
-	left.Store(int64(n))
-	begin := time.Now()
-	group, ctx := errgroup.WithContext(ctx)
-	for range workers {
-		group.Go(func() error {
-			for left.Add(-1) >= 0 {
-				if err := do(ctx); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	steps.Must(group.Wait())
-	return time.Since(begin)
+	return benchmark.Share(ctx, n, senders, func(ctx context.Context) error { return p.post(ctx, benchmark.Fresh(body)) })
 }
 
 // subscribe opens a stream over a plain connection and returns once the stream has begun.

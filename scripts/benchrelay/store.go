@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -21,7 +20,7 @@ import (
 )
 
 func stored(payload []byte) event.Event {
-	return event.Event{Source: "github", Delivery: "bench-" + strconv.FormatInt(deliveries.Add(1), 10), Type: "push",
+	return event.Event{Source: "github", Delivery: benchmark.Unique(), Type: "push",
 		Repo: "acme/app", ReceivedAt: time.Now().UTC(), Headers: map[string]string{"X-Github-Event": "push"}, Payload: payload}
 }
 
@@ -79,7 +78,7 @@ func bodies(ctx context.Context, b *bench) []string {
 	var group errgroup.Group
 	for range senders {
 		group.Go(func() error {
-			body := fresh(like)
+			body := benchmark.Fresh(like)
 			for {
 				err := p.post(ctx, body)
 				if !errors.Is(err, benchmark.ErrPutOff) {
@@ -112,13 +111,13 @@ func appends(ctx context.Context, b *bench) []string {
 	go func() { done <- h.Run(running) }()
 	rate, bare, ratio := beside(
 		func() float64 {
-			return n / share(ctx, n, writers, func(ctx context.Context) error {
+			return n / benchmark.Share(ctx, n, writers, func(ctx context.Context) error {
 				_, _, err := h.Append(ctx, stored(webhook))
 				return err
 			}).Seconds()
 		},
 		func() float64 {
-			return n / share(ctx, n, writers, func(context.Context) error {
+			return n / benchmark.Share(ctx, n, writers, func(context.Context) error {
 				done := make(chan error)
 				queue <- done
 				return <-done

@@ -120,7 +120,7 @@ func latency(ctx context.Context, b *bench) []string {
 		mu.Lock()
 		sent[i] = time.Now()
 		mu.Unlock()
-		steps.Must(p.postFresh(ctx, webhook))
+		steps.Must(p.post(ctx, benchmark.Fresh(webhook)))
 	}
 	steps.Must(group.Wait())
 	slices.Sort(times)
@@ -186,7 +186,7 @@ func filtered(ctx context.Context, b *bench) []string {
 		for n := range events {
 			<-tick.C
 			body := bytes.Replace(webhook, []byte(`"acme/app"`), fmt.Appendf(nil, `"acme/app%d"`, n%subscribers), 1)
-			group.Go(func() error { return p.postFresh(ctx, body) })
+			group.Go(func() error { return p.post(ctx, benchmark.Fresh(body)) })
 		}
 		steps.Must(group.Wait())
 		tick.Stop()

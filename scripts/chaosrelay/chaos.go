@@ -15,6 +15,7 @@ import (
 
 	"touchstone/relay/storetest/emulator"
 	"touchstone/relay/storetest/host"
+	"touchstone/worktree/steps"
 )
 
 const (
@@ -38,29 +39,17 @@ var faults = emulator.Faults{
 	Latency: 5 * time.Millisecond, DropBefore: 0.05, DropAfter: 0.05, Hangup: 3 * time.Second,
 }
 
-// chaos runs the plan. Its error says why the plan could not be run, not what the run found.
-func chaos(ctx context.Context, p plan) (outcome, error) {
-	folder, err := os.MkdirTemp("", "chaosrelay")
-	if err != nil {
-		return outcome{}, err
-	}
+// chaos runs the plan. It fails if the plan cannot be run, whatever the run finds.
+func chaos(ctx context.Context, p plan) outcome {
+	folder := steps.Got(os.MkdirTemp("", "chaosrelay"))
 	defer os.RemoveAll(folder)
-	binary, err := build(ctx, folder, p.clocks)
-	if err != nil {
-		return outcome{}, err
-	}
+	binary := build(ctx, folder, p.clocks)
 	w := &world{random: rand.New(rand.NewPCG(p.seed, 1)), acknowledged: map[string]string{}}
 	store, environment, count := "sqlite:"+filepath.Join(folder, "relay.db"), []string(nil), 1
 	calm := func() {}
 	if p.store == "firestore" {
-		backend, err := emulator.Shared()
-		if err != nil {
-			return outcome{}, err
-		}
-		proxy, err := emulator.NewProxy("", backend.Address, faults, p.seed)
-		if err != nil {
-			return outcome{}, err
-		}
+		backend := steps.Got(emulator.Shared())
+		proxy := steps.Got(emulator.NewProxy("", backend.Address, faults, p.seed))
 		defer proxy.Stop()
 		store, environment, count = "firestore:"+emulator.Project(), []string{"FIRESTORE_EMULATOR_HOST=" + proxy.Address}, 3
 		calm = proxy.Calm
@@ -73,20 +62,16 @@ func chaos(ctx context.Context, p plan) (outcome, error) {
 		}
 		r := &relay{binary: binary, store: store, environment: environment, flags: flags,
 			addressFile: filepath.Join(folder, fmt.Sprintf("address-%d", i)), logFile: filepath.Join(folder, fmt.Sprintf("log-%d", i))}
-		if err := r.start(ctx, host.Own()+":0"); err != nil {
-			return outcome{}, err
-		}
+		steps.Must(r.start(ctx, host.Own()+":0"))
 		defer r.kill()
 		w.relays = append(w.relays, r)
 	}
-	if err := w.hurt(ctx, p.duration, calm); err != nil {
-		return outcome{}, err
-	}
+	steps.Must(w.hurt(ctx, p.duration, calm))
 	found := w.judge()
 	if p.clocks && w.subscribers[0].span() < ahead[1]-ahead[2] {
-		return found, fmt.Errorf("the relays' clocks were only %s apart", w.subscribers[0].span())
+		steps.Fail("the relays' clocks were only %s apart", w.subscribers[0].span())
 	}
-	return found, nil
+	return found
 }
 
 // world holds the parts of a run.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"touchstone/relay/storetest/emulator"
+	"touchstone/worktree/steps"
 )
 
 // TestKillsLoseAndRepeatNoEvent makes a short run of each kind. `make chaos-relay` makes longer ones.
@@ -13,8 +14,8 @@ func TestKillsLoseAndRepeatNoEvent(t *testing.T) {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			const seed = 42
-			found, err := chaos(t.Context(), plan{store: store, duration: 10 * time.Second, seed: seed})
-			if err != nil {
+			var found outcome
+			if err := steps.Try(func() { found = chaos(t.Context(), plan{store: store, duration: 10 * time.Second, seed: seed}) }); err != nil {
 				emulator.Skip(t, err)
 			}
 			t.Log(found)

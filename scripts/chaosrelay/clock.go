@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"touchstone/scripts/program"
+	"touchstone/worktree/steps"
 )
 
 // aheadVariable is the environment variable with the number of seconds by which the clock of a relay built
@@ -24,11 +24,8 @@ var (
 
 // skew returns the changes to Go's source that make time.Now ahead by the value of the variable. Existing programs
 // that fake the clock replace functions of the C library, which Go does not use.
-func skew(ctx context.Context) ([]program.Change, error) {
-	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
-	if err != nil {
-		return nil, fmt.Errorf("find Go's sources: %w", err)
-	}
+func skew(ctx context.Context) []program.Change {
+	root := steps.Got(exec.CommandContext(ctx, "go", "env", "GOROOT").Output())
 	file := filepath.Join(strings.TrimSpace(string(root)), "src", "time", "time.go")
 	return []program.Change{
 		{File: file, Old: "import (\n", New: "import (\n\t\"syscall\"\n"},
@@ -48,5 +45,5 @@ func skew(ctx context.Context) ([]program.Change, error) {
 
 // Now returns the current local time.
 `},
-	}, nil
+	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"touchstone/scripts/command"
+	"touchstone/worktree/steps"
 )
 
 func main() {
@@ -35,8 +36,8 @@ func main() {
 	fmt.Printf("chaos: store %s, seed %d\n", *store, *seed)
 	p := plan{store: *store, duration: time.Duration(*minutes * float64(time.Minute)), seed: *seed, clocks: *clocks}
 	command.Run("chaosrelay", func(ctx context.Context) (bool, error) {
-		result, err := chaos(ctx, p)
-		if err != nil {
+		var result outcome
+		if err := steps.Try(func() { result = chaos(ctx, p) }); err != nil {
 			return false, err
 		}
 		for _, line := range result.details {

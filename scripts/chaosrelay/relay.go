@@ -9,25 +9,24 @@ import (
 	"runtime"
 
 	"touchstone/scripts/program"
+	"touchstone/worktree/steps"
 )
 
 // secret signs the webhooks of a run.
 const secret = "chaos"
 
 // build builds the relay like a release, or with a clock that can be ahead.
-func build(ctx context.Context, folder string, clocks bool) (string, error) {
+func build(ctx context.Context, folder string, clocks bool) string {
 	binary := filepath.Join(folder, "relay")
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
 	var changes []program.Change
 	if clocks {
-		var err error
-		if changes, err = skew(ctx); err != nil {
-			return "", err
-		}
+		changes = skew(ctx)
 	}
-	return binary, program.Build(ctx, binary, "touchstone/relay", changes...)
+	steps.Must(program.Build(ctx, binary, "touchstone/relay", changes...))
+	return binary
 }
 
 // relay is one relay's process. It keeps its address across restarts.

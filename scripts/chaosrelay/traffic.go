@@ -4,16 +4,14 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"time"
 
 	"touchstone/relay/client"
 	"touchstone/relay/event"
-	"touchstone/relay/source/sourcetest"
+	"touchstone/scripts/program"
 )
 
 // send sends one webhook after the other, each until it is acknowledged, and some of them again. It begins no
@@ -73,24 +71,16 @@ var sending = &http.Client{Timeout: 15 * time.Second}
 
 // post sends a webhook once and returns the cursor with which it was acknowledged.
 func post(ctx context.Context, address, delivery string, body []byte) (string, error) {
-	request, err := sourcetest.Request(ctx, "http://"+address, secret, "push", delivery, body)
+	status, answer, err := program.Post(ctx, sending, "http://"+address, secret, "push", delivery, body)
 	if err != nil {
 		return "", err
 	}
-	response, err := sending.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	if err != nil {
-		return "", err
-	}
-	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusAccepted {
-		return "", fmt.Errorf("answered %s", response.Status)
+	if status != http.StatusOK && status != http.StatusAccepted {
+		return "", fmt.Errorf("answered %d", status)
 	}
 	var accepted struct{ ID string }
-	return accepted.ID, errors.Join(err, json.Unmarshal(answer, &accepted))
+	err = json.Unmarshal(answer, &accepted)
+	return accepted.ID, err
 }
 
 // follow keeps a subscriber on one relay for a while and then moves it to another, with the cursor from the
