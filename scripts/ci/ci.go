@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"touchstone/agent/githubsim"
+	"touchstone/scripts/program"
 )
 
 // Command decides check runs by the exit status of a shell command, which may run for Timeout.
@@ -31,7 +32,9 @@ var passed = []string{
 func (ci Command) Run(ctx context.Context, _, _, dir string) githubsim.CIResult {
 	ctx, cancel := context.WithTimeout(ctx, ci.Timeout)
 	defer cancel()
-	cmd := shell(ctx, ci.Line)
+	cmd := program.Shell(ctx, ci.Line)
+	program.Isolate(cmd) // all that the command starts ends with it
+	cmd.Cancel = func() error { program.Kill(cmd); return nil }
 	cmd.Dir = dir
 	cmd.Env = []string{"CI=true"}
 	for _, name := range passed {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"touchstone/scripts/program"
 	"touchstone/worktree/steps"
 )
 
@@ -40,7 +41,7 @@ func startProcess(name, log string, ended func(error), env []string, argv ...str
 	p.cmd.Dir = filepath.Dir(log)
 	p.cmd.Env = env
 	p.cmd.Stdout, p.cmd.Stderr = file, file
-	isolate(p.cmd)
+	program.Isolate(p.cmd)
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
@@ -54,12 +55,12 @@ func startProcess(name, log string, ended func(error), env []string, argv ...str
 
 // stop asks the process to end and, if it does not end in time, kills it and the rest of its group.
 func (p *process) stop() {
-	terminate(p.cmd)
+	program.Terminate(p.cmd)
 	select {
 	case <-p.done:
 	case <-time.After(grace):
 	}
-	kill(p.cmd)
+	program.Kill(p.cmd)
 	<-p.done
 }
 
@@ -112,8 +113,8 @@ func watch(ctx context.Context, seen io.Writer, dir string, env []string, argv .
 	var output bytes.Buffer
 	both := io.MultiWriter(&output, seen)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, env, both, both
-	isolate(cmd)
-	cmd.Cancel = func() error { kill(cmd); return nil }
+	program.Isolate(cmd)
+	cmd.Cancel = func() error { program.Kill(cmd); return nil }
 	cmd.WaitDelay = grace
 	if err := cmd.Run(); err != nil {
 		steps.Fail("%s: %w\n  %s", strings.Join(argv, " "), err, strings.ReplaceAll(strings.TrimSpace(output.String()), "\n", "\n  "))
