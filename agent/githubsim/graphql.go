@@ -2,6 +2,7 @@ package githubsim
 
 import (
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -191,12 +192,26 @@ func pullState(p *pull) string {
 	return strings.ToUpper(p.state())
 }
 
-func (c *call) pullByID(id string) *pull {
-	for _, r := range c.sim.repos {
-		for _, p := range r.pulls {
-			if nodeID("PR", p.id) == id && r.permission(c.user) != "none" {
-				return p
+// visiblePulls yields the pull requests of all repositories that the caller may see.
+func (c *call) visiblePulls() iter.Seq[*pull] {
+	return func(yield func(*pull) bool) {
+		for _, r := range c.sim.repos {
+			if r.permission(c.user) == "none" {
+				continue
 			}
+			for _, p := range r.pulls {
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (c *call) pullByID(id string) *pull {
+	for p := range c.visiblePulls() {
+		if nodeID("PR", p.id) == id {
+			return p
 		}
 	}
 	return nil

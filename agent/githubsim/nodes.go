@@ -14,21 +14,12 @@ func (c *call) nodeByID(id string) node {
 	if th := c.threadByID(id); th != nil {
 		return c.threadNode(th)
 	}
-	for _, r := range c.sim.repos {
-		if r.permission(c.user) == "none" {
-			continue
+	for p := range c.visiblePulls() {
+		if cm := find(p.comments, func(cm *comment) bool { return nodeID("IC", cm.id) == id }); cm != nil {
+			return c.commentNode(cm)
 		}
-		for _, p := range r.pulls {
-			for _, cm := range p.comments {
-				if nodeID("IC", cm.id) == id {
-					return c.commentNode(cm)
-				}
-			}
-			for _, rv := range p.reviews {
-				if nodeID("PRR", rv.id) == id && (rv.state != "PENDING" || rv.author == c.user) {
-					return c.reviewNode(rv)
-				}
-			}
+		if rv := find(c.visibleReviews(p), func(rv *review) bool { return nodeID("PRR", rv.id) == id }); rv != nil {
+			return c.reviewNode(rv)
 		}
 	}
 	return nil

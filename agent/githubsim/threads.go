@@ -138,16 +138,9 @@ func (c *call) resolveMutation(action string, by *account) func(args) (fields, e
 }
 
 func (c *call) threadByID(id string) *thread {
-	for _, r := range c.sim.repos {
-		if r.permission(c.user) == "none" {
-			continue
-		}
-		for _, p := range r.pulls {
-			for _, th := range c.visibleThreads(p) {
-				if nodeID("PRRT", th.id) == id {
-					return th
-				}
-			}
+	for p := range c.visiblePulls() {
+		if th := find(c.visibleThreads(p), func(th *thread) bool { return nodeID("PRRT", th.id) == id }); th != nil {
+			return th
 		}
 	}
 	return nil
