@@ -15,8 +15,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/e2e/schedule"
 	"touchstone/agent/engine/process"
@@ -49,7 +47,7 @@ type sim struct {
 	ends              map[string]int
 }
 
-// perArena is the number of schedules that run in one arena. The arena keeps all of them.
+// perArena is the number of schedules that run in one arena.
 const perArena = 10
 
 // run runs count schedules from a first seed on, several at once.
@@ -65,30 +63,20 @@ func (s *sim) run(ctx context.Context, first, count uint64) error {
 		return err
 	}
 	defer os.Setenv("TMPDIR", before)
-	all, ctx := errgroup.WithContext(ctx)
 	// A schedule mostly waits for git, and for the disk with the journals.
-	all.SetLimit(4 * runtime.GOMAXPROCS(0))
-	for from := first; from < first+count; from += perArena {
-		all.Go(func() error {
-			own := filepath.Join(dir, fmt.Sprint(from))
-			defer os.RemoveAll(own)
-			return arena.Within(ctx, own, func(ctx context.Context, a *arena.Arena) error {
-				stage, err := schedule.NewStage(ctx, a, filepath.Join(own, "journals"))
+	err = arena.Each(ctx, dir, 4*runtime.GOMAXPROCS(0), int(count), perArena,
+		func(ctx context.Context, a *arena.Arena, dir string) (func(context.Context, int) error, error) {
+			stage, err := schedule.NewStage(ctx, a, filepath.Join(dir, "journals"))
+			return func(ctx context.Context, n int) error {
+				result, err := stage.Run(ctx, first+uint64(n))
 				if err != nil {
-					return err
+					return fmt.Errorf("seed %d: %w", result.Seed, err)
 				}
-				for seed := from; seed < min(from+perArena, first+count); seed++ {
-					result, err := stage.Run(ctx, seed)
-					if err != nil {
-						return fmt.Errorf("seed %d: %w", seed, err)
-					}
-					s.tell(result)
-				}
+				s.tell(result)
 				return nil
-			})
+			}, err
 		})
-	}
-	if err := all.Wait(); err != nil {
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(s.out, "ended: %d merged, %d closed, %d with a person called, %d stopped by a person, %d with a person's objection, %d "+

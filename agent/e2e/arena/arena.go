@@ -85,6 +85,29 @@ func Within(ctx context.Context, dir string, do func(context.Context, *Arena) er
 	return errors.Join(err, running.Wait())
 }
 
+// Each takes things through arenas with their files below dir, several arenas at once: perArena things, one after the other,
+// through each arena, which keeps all of them until it ends. open prepares an arena, and returns what takes the nth thing
+// of all through it.
+func Each(ctx context.Context, dir string, workers, count, perArena int,
+	open func(ctx context.Context, a *Arena, dir string) (take func(ctx context.Context, n int) error, err error)) error {
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(workers)
+	for from := 0; from < count; from += perArena {
+		all.Go(func() error {
+			own := filepath.Join(dir, fmt.Sprint(from))
+			defer os.RemoveAll(own)
+			return Within(ctx, own, func(ctx context.Context, a *Arena) error {
+				take, err := open(ctx, a, own)
+				for n := from; err == nil && n < min(from+perArena, count); n++ {
+					err = take(ctx, n)
+				}
+				return err
+			})
+		})
+	}
+	return all.Wait()
+}
+
 // Token returns the token of a login.
 func Token(login string) string { return "token-of-" + login }
 

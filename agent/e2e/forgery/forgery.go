@@ -11,11 +11,9 @@ package forgery
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
@@ -87,41 +85,23 @@ type Runner struct {
 	Weaken func(decide.Role, *worker.Agent)
 }
 
-// perArena is the number of cases per arena, which keeps all of them until it ends.
+// perArena is the number of cases per arena.
 const perArena = 20
 
 // Run runs cases, and passes each result to done as it comes, one at a time.
 func (r Runner) Run(ctx context.Context, cases []Case, done func(Result)) error {
-	results := make(chan Result)
-	all, ctx := errgroup.WithContext(ctx)
-	all.SetLimit(r.Workers)
-	told := make(chan struct{})
-	go func() {
-		defer close(told)
-		for result := range results {
-			done(result)
-		}
-	}()
-	for from := 0; from < len(cases); from += perArena {
-		some := cases[from:min(from+perArena, len(cases))]
-		all.Go(func() error {
-			dir := filepath.Join(r.Dir, fmt.Sprint(from))
-			return arena.Within(ctx, dir, func(ctx context.Context, a *arena.Arena) error {
-				ground, err := newGround(ctx, a, dir, r.Weaken)
-				if err != nil {
-					return err
-				}
-				for i, c := range some {
-					results <- ground.take(ctx, fmt.Sprintf("case-%d", i), c)
-				}
+	var mu sync.Mutex
+	return arena.Each(ctx, r.Dir, r.Workers, len(cases), perArena,
+		func(ctx context.Context, a *arena.Arena, dir string) (func(context.Context, int) error, error) {
+			ground, err := newGround(ctx, a, dir, r.Weaken)
+			return func(ctx context.Context, n int) error {
+				result := ground.take(ctx, fmt.Sprintf("case-%d", n), cases[n])
+				mu.Lock()
+				defer mu.Unlock()
+				done(result)
 				return nil
-			})
+			}, err
 		})
-	}
-	err := all.Wait()
-	close(results)
-	<-told
-	return err
 }
 
 // Cases returns all attacks and all legitimate cases.

@@ -3,10 +3,7 @@ package hostile
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/verdict"
@@ -62,35 +59,21 @@ func (r Result) Ordinary() []string {
 	return wrong
 }
 
+// perArena is the number of cases per arena.
+const perArena = 40
+
 // Run takes cases through the whole path, several concurrently, with files below dir. The results are in the
 // order of the cases.
 func Run(ctx context.Context, dir string, workers int, cases []Case) ([]Result, error) {
 	results := make([]Result, len(cases))
-	next := make(chan int)
-	all, ctx := errgroup.WithContext(ctx)
-	all.Go(func() error {
-		defer close(next)
-		for i := range cases {
-			select {
-			case next <- i:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		}
-		return nil
-	})
-	for w := range workers {
-		all.Go(func() error {
-			return arena.Within(ctx, filepath.Join(dir, fmt.Sprint(w)), func(ctx context.Context, a *arena.Arena) error {
-				r := &fixture{Arena: a}
-				for i := range next {
-					if err := steps.Try(func() { results[i] = r.take(ctx, fmt.Sprintf("case-%d", i), cases[i]) }); err != nil {
-						return fmt.Errorf("%s: %w", cases[i].Name, err)
-					}
+	return results, arena.Each(ctx, dir, workers, len(cases), perArena,
+		func(_ context.Context, a *arena.Arena, _ string) (func(context.Context, int) error, error) {
+			r := &fixture{Arena: a}
+			return func(ctx context.Context, n int) error {
+				if err := steps.Try(func() { results[n] = r.take(ctx, fmt.Sprintf("case-%d", n), cases[n]) }); err != nil {
+					return fmt.Errorf("%s: %w", cases[n].Name, err)
 				}
 				return nil
-			})
+			}, nil
 		})
-	}
-	return results, all.Wait()
 }
