@@ -66,6 +66,7 @@ func cases() []testCase {
 		{"unreachable provider", thorough, testUnreachable},
 		{"retry after", thorough, testRetryAfter},
 		{"retry after in mid-session", thorough, testRetryMidway},
+		{"overloaded in mid-session", thorough, testOverloadMidway},
 		{"out of time", thorough, testOutOfTime},
 		{"out of budget", thorough, testBudget},
 		{"out of turns", thorough, testMaxTurns},
@@ -367,6 +368,27 @@ func testRetryMidway(t *testing.T, s subject) {
 	b := newBench(t, s, nil, s.read("a.go"), enginetest.Turn{Fault: enginetest.TooMany, RetryAfter: 11 * time.Second},
 		enginetest.Turn{Text: []string{"the answer"}})
 	if result := b.run(t, b.reviewer()); result.Text != "the answer" || result.Retries != 1 {
+		t.Errorf("text = %q after %d retries", result.Text, result.Retries)
+	}
+}
+
+// testOverloadMidway: the session outlasts an overload of some seconds for which the provider names no end.
+func testOverloadMidway(t *testing.T, s subject) {
+	b := newBench(t, s, nil)
+	var until time.Time
+	b.provide(t, enginetest.NewThinker(t, func(n int, _ enginetest.Call) enginetest.Turn {
+		switch {
+		case n == 0:
+			return s.read("a.go")
+		case until.IsZero():
+			until = time.Now().Add(10 * time.Second)
+		}
+		if time.Now().Before(until) {
+			return enginetest.Turn{Fault: enginetest.Overloaded}
+		}
+		return enginetest.Turn{Text: []string{"the answer"}}
+	}))
+	if result := b.run(t, b.reviewer()); result.Text != "the answer" || result.Retries == 0 {
 		t.Errorf("text = %q after %d retries", result.Text, result.Retries)
 	}
 }

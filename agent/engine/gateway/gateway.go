@@ -81,6 +81,11 @@ const (
 	// limit is mostly for a minute, and claude fails if it is asked to wait much longer (seen in 2.1.329: not for 60
 	// seconds, but for 75).
 	maxWaitBegun = time.Minute
+	// untoldWait is how long a CLI waits, once the provider has answered in the session, if the provider refuses for now
+	// and does not say for how long. The waits between maxRefusals requests add up to maxWaitBegun. Otherwise a CLI asks
+	// for the last time within a few seconds, which no overload is over in: codex does not ask again after a 429, and
+	// claude gives up at the third 529 in a row (seen in 0.169.0 and 2.1.329, which wait as long as they are told).
+	untoldWait = maxWaitBegun / (maxRefusals - 1)
 	// maxRefusal bounds, in bytes, how much of a refusal is passed on. refusalTime bounds how long it is
 	// waited for: the status says most of it.
 	maxRefusal  = 64 << 10
@@ -364,7 +369,12 @@ func (g *Gateway) answered(response *http.Response) error {
 	said = bytes.ReplaceAll(said, []byte(g.provider.Key), []byte(g.Token))
 	refusal := refusalOf(response, said)
 	if goesOn := turn.refuse(refusal); goesOn {
-		g.awake(time.Now().Add(min(refusal.RetryAfter, maxWaitBegun)))
+		wait := min(refusal.RetryAfter, maxWaitBegun)
+		if response.Header.Get("Retry-After") == "" && turn.waits(refusal) {
+			wait = untoldWait
+			response.Header.Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
+		}
+		g.awake(time.Now().Add(wait))
 	}
 	_ = response.Body.Close() // it was only read from
 	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(said)), int64(len(said))

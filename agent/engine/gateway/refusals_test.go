@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -217,6 +218,50 @@ func TestASessionWaitsForAMinute(t *testing.T) {
 	ask(t, g, "X-Api-Key", g.Token)
 	if refusal, _ := turn.Refused(); ctx.Err() == nil || refusal.RetryAfter != 61*time.Second {
 		t.Errorf("not given up after %+v", refusal)
+	}
+}
+
+// TestARefusalWithoutATime says after how long to ask again, once the session has begun: a CLI's own waits are shorter than
+// an overload. Before that, and if the provider says it or will answer no later either, nothing is added.
+func TestARefusalWithoutATime(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		status     int
+		said, told string
+		begun      bool
+	}{
+		{status: 529, begun: true, told: "20"},
+		{status: 503, begun: true, told: "20"},
+		{status: 429, begun: true, told: "20"},
+		{status: 529, said: "3", begun: true, told: "3"},
+		{status: 429, said: "0", begun: true, told: "0"},
+		{status: 500, begun: true},
+		{status: 401, begun: true},
+		{status: 529},
+	} {
+		var refuses atomic.Bool
+		g := open(t, func(w http.ResponseWriter, _ *http.Request) {
+			if !refuses.Load() {
+				return
+			}
+			if test.said != "" {
+				w.Header().Set("Retry-After", test.said)
+			}
+			w.WriteHeader(test.status)
+		})
+		g.Begin(func() { t.Errorf("%+v: given up", test) })
+		if test.begun {
+			ask(t, g, "X-Api-Key", g.Token)
+		}
+		refuses.Store(true)
+		turn := g.Begin(func() { t.Errorf("%+v: given up", test) })
+		response := send(t, http.MethodPost, g.URL+"/messages", question, "X-Api-Key", g.Token)
+		if told := response.Header.Get("Retry-After"); response.StatusCode != test.status || told != test.told {
+			t.Errorf("%+v: the CLI sees %d, and is to wait for %q", test, response.StatusCode, told)
+		}
+		if refusal, _ := turn.Refused(); strconv.Itoa(int(refusal.RetryAfter.Seconds())) != cmp.Or(test.said, "0") {
+			t.Errorf("%+v: the provider is said to have asked for %s", test, refusal.RetryAfter)
+		}
 	}
 }
 

@@ -134,6 +134,14 @@ func (t *Turn) refuse(r Refusal) (goesOn bool) {
 	return goesOn
 }
 
+// waits reports whether the CLI should wait before it asks again although the provider has not said for how long: the
+// session has begun, and has lost all that it has read if it ends.
+func (t *Turn) waits(r Refusal) (waits bool) {
+	passes := r.Class() == engine.RateLimited || r.Class() == engine.Overloaded
+	t.locked(func() { waits = t.begun && passes && r.RetryAfter == 0 })
+	return waits
+}
+
 // Refusal is a request that the provider or the gateway did not answer. A Status of zero means that the
 // connection failed or broke.
 type Refusal struct {
