@@ -9,7 +9,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"touchstone/verdict"
@@ -88,7 +87,8 @@ const (
 	DefaultToolTimeout = 10 * time.Minute
 )
 
-// MaxPrompt is the longest prompt, in bytes: claude rejects more on its standard input.
+// MaxPrompt is the longest prompt, in bytes, for every CLI: claude rejects more on its standard input. A CLI or a model may
+// accept less.
 const MaxPrompt = 10 << 20
 
 // Request describes one session.
@@ -169,17 +169,6 @@ func (r Request) Shared() verdict.Cost {
 		return verdict.Cost{}
 	}
 	return r.Others()
-}
-
-// CheckPrompt says why a prompt cannot be sent.
-func CheckPrompt(prompt string) error {
-	switch {
-	case strings.TrimSpace(prompt) == "":
-		return fmt.Errorf("a turn needs a prompt")
-	case len(prompt) > MaxPrompt:
-		return fmt.Errorf("the prompt is %d bytes long; the model takes at most %d", len(prompt), MaxPrompt)
-	}
-	return nil
 }
 
 // Result is one finished turn of a session. Its figures are of that turn alone.

@@ -26,8 +26,11 @@ const (
 	Network Class = "network"
 	// UnknownModel: the provider does not have the model, or not for this account.
 	UnknownModel Class = "unknown-model"
-	// ContextOverflow: prompt and session are longer than the model's context.
+	// ContextOverflow: prompt and session together are longer than the model's context.
 	ContextOverflow Class = "context-overflow"
+	// PromptTooLarge: the session's first prompt is longer than the CLI or the model accepts. The same prompt would be
+	// rejected again.
+	PromptTooLarge Class = "prompt-too-large"
 	// Refusal: the model declined to answer.
 	Refusal Class = "refusal"
 	// BadRequest: the provider calls the request malformed; a retry will not help.

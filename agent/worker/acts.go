@@ -227,7 +227,8 @@ func CountsAsAttempt(err error, step Step) bool {
 func permanent(err error, step Step) bool {
 	var stopped *engine.Error
 	switch {
-	case errors.As(err, &stopped) && (stopped.Class == engine.Budget && !step.Action.Daily || stopped.Class == engine.MaxTurns):
+	case errors.As(err, &stopped) && (stopped.Class == engine.Budget && !step.Action.Daily || stopped.Class == engine.MaxTurns ||
+		stopped.Class == engine.PromptTooLarge):
 		return true
 	case errors.Is(err, author.ErrUnpushable), errors.Is(err, author.ErrNoVerify), errors.Is(err, author.ErrFailsOnBase),
 		errors.Is(err, author.ErrDisputed), errors.Is(err, author.ErrNeedsPerson), errors.Is(err, author.ErrUndecided):

@@ -40,6 +40,7 @@ func TestWhatCountsAsAnAttempt(t *testing.T) {
 		{syscall.EROFS, false, true},
 		{journal.ErrUnwritten, false, true},
 		{engine.Errorf(engine.ContextOverflow, "too long"), true, true},
+		{engine.Errorf(engine.PromptTooLarge, "10 MiB"), true, true},
 		{engine.Errorf(engine.Refusal, "no"), true, true},
 		{engine.Errorf(engine.BadRequest, "400"), true, true},
 		{engine.Errorf(engine.BadOutput, "{"), true, true},
@@ -59,6 +60,24 @@ func TestWhatCountsAsAnAttempt(t *testing.T) {
 		}
 		if unpaid, paid := CountsAsAttempt(err, Step{}), CountsAsAttempt(err, Step{Paid: true}); unpaid != tc.unpaid || paid != tc.paid {
 			t.Errorf("%v counts without a cost: %v, with one: %v", tc.err, unpaid, paid)
+		}
+	}
+}
+
+// What the same prompt would end in again waits for a person at once.
+func TestATaskThatIsTooLargeIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	for class, permanent := range map[engine.Class]bool{engine.PromptTooLarge: true, engine.ContextOverflow: false} {
+		g, pr := objected(t)
+		a := authorOf(t, g, nil)
+		a.Author.Engine = telemetry.Engine{Engine: loopback.Model(func(loopback.Asked) (string, error) {
+			return "", engine.Errorf(class, "it is too much")
+		})}
+		if _, err := a.Act(t.Context(), pr, decide.Action{Kind: decide.Fix, SHA: pr.Head.SHA}); err == nil {
+			t.Fatal("it ends well")
+		}
+		if n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, time.Time{}); n != 1 || last.Outcome.Permanent != permanent {
+			t.Errorf("%s: %d attempts, the last permanent: %v", class, n, last.Outcome.Permanent)
 		}
 	}
 }

@@ -70,6 +70,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 		return engine.Result{}, err
 	}
 	t := c.turn(c.retold() + prompt)
+	t.first = c.before.Len() == 0
 	run := c.run(ctx, t)
 	if err := t.flush(); err != nil && run.Stopped == nil {
 		run.Stopped = err
@@ -80,6 +81,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 		Text: t.Text(), SessionID: c.id, Model: c.Request.Model, Turns: t.steps + 1, Usage: t.usage, CostUSD: t.cost,
 	}, run)
 	if run.Refused() || !errors.Is(run.Stopped, errDone) || t.failure != nil || t.stop != stopEnd || strings.TrimSpace(result.Text) == "" {
+		t.unasked = c.Gateway != nil && result.Usage.Total() == 0
 		return result, c.failure(run, t)
 	}
 	return result, nil
@@ -103,7 +105,7 @@ func (c *conversation) failure(run session.Turn, t *turn) error {
 	case t.failure != nil:
 		return c.Failure(run, t.failure.class(), t.Detail(t.failure.text()))
 	}
-	return c.Failure(run, stops[t.stop], t.Detail("the turn ended with "+string(t.stop)))
+	return c.Failure(run, t.class(), t.Detail("the turn ended with "+string(t.stop)))
 }
 
 // text is an error's message and its data.

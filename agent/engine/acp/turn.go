@@ -59,6 +59,19 @@ var stops = map[acp.StopReason]engine.Class{
 	acp.StopReasonRefusal: engine.Refusal, acp.StopReasonCancelled: engine.BadOutput,
 }
 
+// class is the failure class of a turn that ended with a stop reason. An agent that estimates that a prompt exceeds the
+// model's context window gives the same reason as for an answer that is too long, but has asked the provider for nothing
+// (seen in gemini 0.61.0).
+func (t *turn) class() engine.Class {
+	switch {
+	case t.stop != acp.StopReasonMaxTokens || !t.unasked:
+		return stops[t.stop]
+	case t.first:
+		return engine.PromptTooLarge
+	}
+	return engine.ContextOverflow
+}
+
 // errDone stops the agent after it has answered.
 var errDone = errors.New("the turn is over")
 
@@ -86,6 +99,8 @@ type turn struct {
 	cost    float64
 	stop    acp.StopReason
 	failure *problem
+	// first says that nothing was said before in the session. unasked says that the provider was asked for nothing.
+	first, unasked bool
 }
 
 func (c *conversation) turn(prompt string) *turn {

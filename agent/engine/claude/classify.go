@@ -29,7 +29,11 @@ func (t *turn) class() engine.Class {
 	switch {
 	case r.StopReason == "refusal":
 		return engine.Refusal
-	case r.TerminalReason == "prompt_too_long", t.stop == "model_context_window_exceeded":
+	case r.TerminalReason == "blocking_limit" && t.first && !t.answered:
+		// The CLI estimates the prompt's tokens and does not ask the provider if they exceed the context window of the
+		// model: 2,931,000 characters for one of a million tokens (seen in 2.1.329).
+		return engine.PromptTooLarge
+	case r.TerminalReason == "prompt_too_long", r.TerminalReason == "blocking_limit", t.stop == "model_context_window_exceeded":
 		return engine.ContextOverflow
 	case r.TerminalReason == "max_turns":
 		return engine.MaxTurns

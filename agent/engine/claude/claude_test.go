@@ -119,6 +119,10 @@ func TestSessionOutcomes(t *testing.T) {
 		{"interrupted", hello + `{"type":"result","subtype":"success","is_error":false,"terminal_reason":"aborted_streaming"}`, "",
 			engine.BadOutput, "did not complete"},
 		{"out of turns", hello + `{"type":"result","is_error":true,"terminal_reason":"max_turns"}`, "", engine.MaxTurns, "turns"},
+		{"a prompt beyond the context window", `{"type":"result","is_error":true,"terminal_reason":"blocking_limit","result":"Prompt is too ` +
+			`long"}`, "", engine.PromptTooLarge, "split the change"},
+		{"a session beyond the context window", hello + `{"type":"result","is_error":true,"terminal_reason":"blocking_limit"}`, "",
+			engine.ContextOverflow, "context window"},
 		{"a result that says too little", hello + `{"type":"result","subtype":"success"}`, "", engine.BadOutput, "update claude"},
 		{"a result of the wrong type", hello + `{"type":"result","is_error":"no","terminal_reason":"completed"}`, "", engine.BadOutput,
 			"update claude"},
@@ -191,7 +195,7 @@ func TestRequestsThatCannotRun(t *testing.T) {
 
 func TestPromptsThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
-	for prompt, want := range map[string]engine.Class{" \n": engine.Invalid, strings.Repeat("x", engine.MaxPrompt+1): engine.ContextOverflow} {
+	for prompt, want := range map[string]engine.Class{" \n": engine.Invalid, strings.Repeat("x", engine.MaxPrompt+1): engine.PromptTooLarge} {
 		t.Run(string(want), func(t *testing.T) {
 			t.Parallel()
 			_, err := enginetest.Run(context.Background(), player(t, fmt.Sprintf(says, "Hello.")+completed, ""), reviewer(t.TempDir()), prompt)

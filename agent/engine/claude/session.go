@@ -51,7 +51,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 		args = append(args, "--resume", c.id)
 	}
 	args = append(args, c.budget()...)
-	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, redact)}
+	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, redact), first: c.id == ""}
 	if c.Gateway == nil {
 		t.account = c.Account
 	}

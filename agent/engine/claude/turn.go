@@ -17,6 +17,8 @@ import (
 type turn struct {
 	*session.Transcript
 
+	// first says that nothing was said before in the session.
+	first  bool
 	id     string
 	model  string
 	result *outcome

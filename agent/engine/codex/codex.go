@@ -31,6 +31,8 @@ var kind = session.Kind{
 	Name: "codex", Package: "@openai/codex", Least: "0.169.0",
 	Login: "set OPENAI_API_KEY (a login by subscription cannot be used here)", Confines: true,
 	Refuses: []string{"Error loading config", "unexpected argument"},
+	// "Input exceeds the maximum length of 1048576 characters." (seen in 0.169.0)
+	MaxPrompt: 1 << 20,
 }
 
 // Name is "codex".

@@ -63,6 +63,7 @@ func cases() []testCase {
 		{"hang in mid-stream", thorough, testHang(enginetest.HangMid)},
 		{"slow but alive", thorough, testSlow},
 		{"context full in mid-session", thorough, testContextFull},
+		{"prompt too large", thorough, testPromptTooLarge},
 		{"unreachable provider", thorough, testUnreachable},
 		{"retry after", thorough, testRetryAfter},
 		{"retry after in mid-session", thorough, testRetryMidway},
@@ -347,6 +348,16 @@ func testSlow(t *testing.T, s subject) {
 func testContextFull(t *testing.T, s subject) {
 	b := newBench(t, s, nil, s.read("a.go"), enginetest.Turn{Text: []string{"half"}, Stop: enginetest.StopContext})
 	b.fails(t, t.Context(), b.reviewer(), engine.ContextOverflow)
+}
+
+// testPromptTooLarge: no provider is asked, and the failure says what to do.
+func testPromptTooLarge(t *testing.T, s subject) {
+	b := newBench(t, s, nil, enginetest.Turn{Text: []string{"never"}})
+	_, err := enginetest.Run(t.Context(), b.engine, b.reviewer(), strings.Repeat("Go on.\n", 9<<20/7))
+	wantClass(t, err, engine.PromptTooLarge)
+	if n := len(b.provider.Calls()); n > 0 || err != nil && !strings.Contains(err.Error(), "split the change") {
+		t.Errorf("the provider was asked %d times: %v", n, err)
+	}
 }
 
 func testUnreachable(t *testing.T, s subject) {

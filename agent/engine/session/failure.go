@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"touchstone/agent/engine"
 )
@@ -20,10 +21,27 @@ var sentences = map[engine.Class]string{
 		"address",
 	engine.UnknownModel:    "the provider does not know this model, or this account may not use it; choose another one",
 	engine.ContextOverflow: "the session exceeded the model's context window; give it less to do, or choose a model with a larger one",
+	engine.PromptTooLarge:  "the prompt is too large for {cli} or for the model's context window; " + tooLarge,
 	engine.Refusal:         "the model declined to continue with this session",
 	engine.BadRequest:      "the provider calls the request malformed; asking again will not help",
 	engine.MaxTurns:        "the session used up its turns; allow it more, or give it less to do",
 	engine.Budget:          "the session used up its budget; raise it, or give it less to do",
+}
+
+// tooLarge is what to do about a prompt that is too large.
+const tooLarge = "split the change into smaller ones, or choose an engine or a model that accepts longer prompts"
+
+// checkPrompt says why a prompt is too large for the CLI.
+func (k Kind) checkPrompt(prompt string) error {
+	if len(prompt) > engine.MaxPrompt {
+		return engine.Errorf(engine.PromptTooLarge, "the prompt is too large: it has %d bytes, and at most %d can be passed on; %s", len(prompt),
+			engine.MaxPrompt, tooLarge)
+	}
+	if n := utf8.RuneCountInString(prompt); k.MaxPrompt > 0 && n > k.MaxPrompt {
+		return engine.Errorf(engine.PromptTooLarge, "the prompt is too large: it has %d characters, and %s accepts at most %d; %s", n, k.Name,
+			k.MaxPrompt, tooLarge)
+	}
+	return nil
 }
 
 // Failure is the error of a turn that failed with a class. Detail, if any, is the CLI's message.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -51,16 +52,10 @@ func (b *Base) Ready(prompt string) error {
 		return Unstarted(errors.New("the session is closed"))
 	case b.Left() <= 0:
 		return engine.Errorf(engine.Timeout, "the session's %s are used up", b.Request.Timeout)
+	case strings.TrimSpace(prompt) == "":
+		return Unstarted(errors.New("a turn needs a prompt"))
 	}
-	err := engine.CheckPrompt(prompt)
-	if len(prompt) > engine.MaxPrompt {
-		// The machine is fine: the task is too large.
-		return engine.Errorf(engine.ContextOverflow, "%v", err)
-	}
-	if err != nil {
-		return Unstarted(err)
-	}
-	return nil
+	return b.Kind.checkPrompt(prompt)
 }
 
 // Run runs the CLI with these arguments for one turn. It runs in the checkout unless cmd.Dir is set, with the

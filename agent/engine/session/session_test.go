@@ -194,6 +194,37 @@ func TestTimeOfAllTurns(t *testing.T) {
 	}
 }
 
+// TestPromptsThatAreTooLarge are refused before the CLI is started, by the limit that is known of it.
+func TestPromptsThatAreTooLarge(t *testing.T) {
+	t.Parallel()
+	bounded := kind
+	bounded.MaxPrompt = 4
+	for _, test := range []struct {
+		kind   session.Kind
+		prompt string
+		says   string // empty: it is accepted
+	}{
+		{bounded, "éééé", ""},
+		{bounded, "ééééé", "it has 5 characters, and cli accepts at most 4; split the change"},
+		{kind, strings.Repeat("x", engine.MaxPrompt), ""},
+		{kind, strings.Repeat("x", engine.MaxPrompt+1), "it has 10485761 bytes, and at most 10485760"},
+	} {
+		b, err := session.Open(session.Program{TempDir: t.TempDir()}, test.kind, engine.Request{Role: engine.Reviewer, Dir: "."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = b.Ready(test.prompt)
+		failure, _ := errors.AsType[*engine.Error](err)
+		if test.says == "" && err != nil ||
+			test.says != "" && (failure == nil || failure.Class != engine.PromptTooLarge || !strings.Contains(failure.Message, test.says)) {
+			t.Errorf("a prompt of %d bytes: %v; want %q", len(test.prompt), err, test.says)
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestFailuresSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	if failure := kind.Failure(engine.Auth, "no key"); failure.Message != "the provider refused cli's login, or there is none; log in "+
