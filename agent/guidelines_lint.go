@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,8 @@ severities, duplicate ids, rows that contradict or repeat each other, changes of
 rows that do not exist, and rules hidden in prose.
 
 Without a directory it reads ` + guidelineDir + ` here. It exits 1 if it
-finds a problem.`,
+finds a problem. Like a review, it reads no document through a symbolic link,
+none of more than 1 MiB, and not more than 100.`,
 		Example: "  touchstone guidelines lint\n  touchstone guidelines lint ../acme-guidelines .touchstone/guidelines",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, dirs []string) error {
@@ -37,8 +39,11 @@ finds a problem.`,
 			read, wrong := 0, 0
 			for _, dir := range dirs {
 				texts, err := remoteguidelines.ReadDir(dir)
-				if err != nil {
+				if info, missing := os.Stat(dir); err != nil && (missing != nil || !info.IsDir()) {
 					return cli.Usage(cmd, err)
+				}
+				if err != nil {
+					return fmt.Errorf("%s: %w", dir, err)
 				}
 				var problems []guidelines.Problem
 				set, problems = set.Lint(texts)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,8 +17,24 @@ import (
 	"touchstone/guidelines"
 )
 
-// ReadDir reads the texts of the documents in a directory of this machine, by their names.
+// maxDocument bounds a document in a directory, in bytes, as it is bounded in a repository at GitHub.
+const maxDocument = 1 << 20
+
+// ReadDir reads the texts of the documents in a directory of a checkout, by their names. Like the loading from a commit, it
+// follows no symbolic link: neither in a document's place nor in that of a repository's directory for them.
 func ReadDir(dir string) (map[string]string, error) {
+	if clean := filepath.ToSlash(filepath.Clean(dir)); strings.HasSuffix("/"+clean, "/"+Dir) {
+		for _, place := range []string{filepath.Dir(filepath.Clean(dir)), filepath.Clean(dir)} {
+			if info, err := os.Lstat(place); err == nil && !info.IsDir() {
+				return nil, fmt.Errorf("%s is a symbolic link or a file, so a review can read nothing in it; make it a directory", place)
+			}
+		}
+	}
+	return readDir(dir, os.Lstat)
+}
+
+// readDir reads the documents in a directory. The function info decides whether links to them are followed.
+func readDir(dir string, info func(path string) (fs.FileInfo, error)) (map[string]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no directory %s: name one that contains guideline documents, or go to the repository's root", dir)
@@ -31,22 +48,49 @@ func ReadDir(dir string) (map[string]string, error) {
 			names = append(names, entry.Name())
 		}
 	}
-	return Read(names, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) })
+	return Read(names, func(name string) ([]byte, error) {
+		file := filepath.Join(dir, name)
+		is, err := info(file)
+		if err == nil && !is.Mode().IsRegular() {
+			err = errors.New("it is a symbolic link or no regular file, and is not read; put the document itself there")
+		}
+		if err != nil {
+			return nil, err
+		}
+		return readFile(file)
+	})
 }
+
+// readFile reads a document up to its bound.
+func readFile(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxDocument+1))
+	if err == nil && len(text) > maxDocument {
+		err = fmt.Errorf("it is larger than %d MiB", maxDocument>>20)
+	}
+	return text, err
+}
+
+// maxDocuments bounds how many documents are read in one place.
+const maxDocuments = 100
 
 // Read reads the documents among files, by their names.
 func Read(files []string, read func(name string) ([]byte, error)) (map[string]string, error) {
+	files = slices.DeleteFunc(slices.Clone(files), func(name string) bool { return !strings.HasSuffix(name, ".md") })
+	if len(files) > maxDocuments {
+		return nil, fmt.Errorf("there are more than %d guideline documents", maxDocuments)
+	}
 	texts := map[string]string{}
 	for _, file := range files {
-		name, ok := strings.CutSuffix(file, ".md")
-		if !ok {
-			continue
-		}
 		text, err := read(file)
 		if err != nil {
 			return nil, fmt.Errorf("read the guideline %s: %w", file, err)
 		}
-		texts[name] = string(text)
+		texts[strings.TrimSuffix(file, ".md")] = string(text)
 	}
 	return texts, nil
 }

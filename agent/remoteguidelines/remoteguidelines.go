@@ -7,9 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -38,7 +38,8 @@ func Guidelines(where string, github Reader) (Texts, error) {
 	case where == "":
 		return nil, nil
 	case filepath.IsAbs(where):
-		return func(context.Context) (map[string]string, error) { return ReadDir(where) }, nil
+		// What this machine's configuration names may have links: what is mounted into a container often does.
+		return func(context.Context) (map[string]string, error) { return readDir(where, os.Stat) }, nil
 	}
 	name, ref, pinned := strings.Cut(where, "@")
 	repo, err := forge.ParseRepo(name)
@@ -61,9 +62,6 @@ type repository struct {
 	sha  string
 	last map[string]string
 }
-
-// maxDocuments bounds how many documents are read of a repository.
-const maxDocuments = 100
 
 func (r *repository) texts(ctx context.Context) (map[string]string, error) {
 	r.mu.Lock()
@@ -120,10 +118,6 @@ func documents(ctx context.Context, github Reader, repo forge.Repo, sha string) 
 	files, err := github.Files(ctx, repo, sha, Dir)
 	if err != nil {
 		return nil, err
-	}
-	files = slices.DeleteFunc(files, func(name string) bool { return path.Ext(name) != ".md" })
-	if len(files) > maxDocuments {
-		return nil, fmt.Errorf("there are more than %d documents in %s", maxDocuments, Dir)
 	}
 	return Read(files, func(name string) ([]byte, error) { return github.File(ctx, repo, sha, path.Join(Dir, name)) })
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -97,6 +98,85 @@ func opened(g *loopback.GitHub) forge.Ref {
 	var made struct{ Number int }
 	g.Call(loopback.Author, http.MethodPost, "pulls", map[string]any{"title": "Change", "head": "topic", "base": "main"}, &made)
 	return forge.Ref{Repo: loopback.Repo, Number: made.Number}
+}
+
+// TestDirectoryOfACheckout is read like a commit: nothing behind a link, nothing without a bound.
+func TestDirectoryOfACheckout(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		lay  func(root, dir string) error
+		said string // empty: it can be read
+	}{
+		"documents": {lay: func(_, dir string) error {
+			return errors.Join(os.WriteFile(filepath.Join(dir, "a.md"), make([]byte, 1<<20), 0o600), os.Mkdir(filepath.Join(dir, "b.md"), 0o700),
+				os.Symlink("a.md", filepath.Join(dir, "notes.txt")))
+		}},
+		"a large one": {func(_, dir string) error {
+			return os.WriteFile(filepath.Join(dir, "a.md"), make([]byte, 1<<20+1), 0o600)
+		}, "read the guideline a.md: it is larger than 1 MiB"},
+		"many": {func(_, dir string) (err error) {
+			for i := range 101 {
+				err = errors.Join(err, os.WriteFile(filepath.Join(dir, strconv.Itoa(i)+".md"), nil, 0o600))
+			}
+			return err
+		}, "more than 100 guideline documents"},
+		"a link to a document": {func(root, dir string) error {
+			x := filepath.Join(root, "x")
+			return errors.Join(os.WriteFile(x, nil, 0o600), os.Symlink(x, filepath.Join(dir, "a.md")))
+		}, "read the guideline a.md: it is a symbolic link"},
+		"a link to something endless": {func(_, dir string) error {
+			return os.Symlink("/dev/zero", filepath.Join(dir, "a.md"))
+		}, "a symbolic link"},
+		"a link for the directory": {func(root, dir string) error {
+			return errors.Join(os.Remove(dir), os.Symlink(root, dir))
+		}, filepath.FromSlash(".touchstone/guidelines is a symbolic link")},
+		"a link above it": {func(root, dir string) error {
+			above := filepath.Dir(dir)
+			return errors.Join(os.Rename(above, filepath.Join(root, "moved")), os.Symlink("moved", above))
+		}, ".touchstone is a symbolic link"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			dir := filepath.Join(root, filepath.FromSlash(remoteguidelines.Dir))
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := tc.lay(root, dir); err != nil {
+				t.Skip("SKIPPED: ", err)
+			}
+			texts, err := remoteguidelines.ReadDir(dir + string(filepath.Separator))
+			if tc.said == "" && (err != nil || len(texts) != 1) {
+				t.Errorf("%d documents, %v", len(texts), err)
+			}
+			if tc.said != "" && (err == nil || !strings.Contains(err.Error(), tc.said)) {
+				t.Errorf("%v; want %q", err, tc.said)
+			}
+		})
+	}
+}
+
+// TestDirectoryOfTheConfiguration may have links, as in what is mounted into a container, and nothing else that is no file.
+func TestDirectoryOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	link := filepath.Join(dir, "org.md")
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "..data"), []byte("one\n"), 0o600), os.Symlink("..data", link)); err != nil {
+		t.Skip("SKIPPED: ", err)
+	}
+	texts, err := remoteguidelines.Guidelines(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := texts(t.Context()); err != nil || got["org"] != "one\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := errors.Join(os.Remove(link), os.Symlink(os.DevNull, link)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := texts(t.Context()); err == nil {
+		t.Errorf("of a device: %q", got)
+	}
 }
 
 func TestDirectory(t *testing.T) {
