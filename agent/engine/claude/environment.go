@@ -11,7 +11,7 @@ import (
 // kind is what one must know about claude to run it.
 var kind = session.Kind{
 	Name: "claude", Package: "@anthropic-ai/claude-code", Least: "2.1.197", Login: loginHint,
-	Refuses: []string{"unknown option", "argument missing"},
+	Refuses: []string{"unknown option", "argument missing"}, TellsRetries: true,
 	// API_TIMEOUT_MS is the variable that the CLI asks for when an answer takes longer than ten minutes.
 	Variables: []string{"CLAUDE_CODE_GIT_BASH_PATH", "API_TIMEOUT_MS"},
 	Prices:    prices, Priced: priced,

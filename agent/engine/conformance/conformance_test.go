@@ -399,8 +399,14 @@ func testOverloadMidway(t *testing.T, s subject) {
 		}
 		return enginetest.Turn{Text: []string{"the answer"}}
 	}))
-	if result := b.run(t, b.reviewer()); result.Text != "the answer" || result.Retries == 0 {
-		t.Errorf("text = %q after %d retries", result.Text, result.Retries)
+	req, told := b.reviewer(), 0
+	req.Progress = func(p engine.Progress) {
+		if p.Kind == engine.ProgressRetry {
+			told++
+		}
+	}
+	if result := b.run(t, req); result.Text != "the answer" || result.Retries == 0 || told < result.Retries {
+		t.Errorf("text = %q after %d retries, of which %d were reported", result.Text, result.Retries, told)
 	}
 }
 

@@ -81,11 +81,6 @@ const (
 	// limit is mostly for a minute, and claude fails if it is asked to wait much longer (seen in 2.1.329: not for 60
 	// seconds, but for 75).
 	maxWaitBegun = time.Minute
-	// untoldWait is how long a CLI waits, once the provider has answered in the session, if the provider refuses for now
-	// and does not say for how long. The waits between maxRefusals requests add up to maxWaitBegun. Otherwise a CLI asks
-	// for the last time within a few seconds, which no overload is over in: codex does not ask again after a 429, and
-	// claude gives up at the third 529 in a row (seen in 0.169.0 and 2.1.329, which wait as long as they are told).
-	untoldWait = maxWaitBegun / (maxRefusals - 1)
 	// maxRefusal bounds, in bytes, how much of a refusal is passed on. refusalTime bounds how long it is
 	// waited for: the status says most of it.
 	maxRefusal  = 64 << 10
@@ -102,10 +97,6 @@ const (
 // thinks: until a ping over HTTP/2 goes unanswered, and the CLI can ask again. Together they are less than the
 // time after which a silent session is stopped. They are changed only by tests.
 var pingAfter, pingTimeout = 30 * time.Second, 15 * time.Second
-
-// aliveEvery is the time between two signs of life of a CLI that waits because the provider asks it to. It is changed
-// only by tests.
-var aliveEvery = 10 * time.Second
 
 // Open starts a gateway for the session of an account.
 func Open(provider Provider, account *usage.Account) (*Gateway, error) {
@@ -328,21 +319,6 @@ func (g *Gateway) signal() {
 	}
 }
 
-// awake keeps a session from looking idle while its CLI waits for some time.
-func (g *Gateway) awake(until time.Time) {
-	select {
-	case <-g.served:
-		return
-	default:
-	}
-	if time.Now().Before(until) {
-		time.AfterFunc(aliveEvery, func() {
-			g.signal()
-			g.awake(until)
-		})
-	}
-}
-
 // answered inspects the provider's answer on its way to the CLI.
 func (g *Gateway) answered(response *http.Response) error {
 	g.signal()
@@ -367,15 +343,7 @@ func (g *Gateway) answered(response *http.Response) error {
 	said, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // as much as arrives
 	late.Stop()
 	said = bytes.ReplaceAll(said, []byte(g.provider.Key), []byte(g.Token))
-	refusal := refusalOf(response, said)
-	if goesOn := turn.refuse(refusal); goesOn {
-		wait := min(refusal.RetryAfter, maxWaitBegun)
-		if response.Header.Get("Retry-After") == "" && turn.waits(refusal) {
-			wait = untoldWait
-			response.Header.Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
-		}
-		g.awake(time.Now().Add(wait))
-	}
+	g.refuse(turn, refusalOf(response, said), response.Header)
 	_ = response.Body.Close() // it was only read from
 	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(said)), int64(len(said))
 	response.Header.Set("Content-Length", strconv.Itoa(len(said)))
@@ -403,7 +371,7 @@ func redirected(response *http.Response) error {
 // unreachable tells the CLI that there was no answer.
 func (g *Gateway) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
-		askedOf(r).turn.refuse(Refusal{Message: err.Error()})
+		g.refuse(askedOf(r).turn, Refusal{Message: err.Error()}, nil)
 	}
 	said := "the provider does not answer"
 	if errors.As(err, new(redirection)) {
@@ -452,7 +420,7 @@ func (w *witness) Read(p []byte) (int, error) {
 			// The CLI closed the connection.
 		default:
 			w.over = true
-			w.turn.refuse(Refusal{Message: err.Error(), late: true})
+			w.gateway.refuse(w.turn, Refusal{Message: err.Error(), late: true}, nil)
 		}
 	}
 	return n, err
@@ -478,7 +446,7 @@ func (w *witness) end() {
 	}
 	w.answer.Close()
 	if fault := w.answer.Fault(); fault != nil {
-		w.turn.refuse(brokenOff(*fault))
+		w.gateway.refuse(w.turn, brokenOff(*fault), nil)
 		return
 	}
 	w.turn.accept(true)

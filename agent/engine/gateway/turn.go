@@ -25,6 +25,10 @@ type Turn struct {
 	gaveUp   bool
 	retries  int
 	over     *engine.Error
+	// expected says that the CLI will repeat the request that was refused last, after wait if it was told so. reported says
+	// that the session knows that.
+	expected, reported bool
+	wait               time.Duration
 	// begun says that an answer has begun in the session, in this turn or earlier. whole says that one was complete in
 	// this turn.
 	begun, whole bool
@@ -91,6 +95,7 @@ func (t *Turn) ask() {
 		if t.refusals > 0 {
 			t.retries++
 		}
+		t.expected = false
 	})
 }
 
@@ -120,7 +125,7 @@ func (t *Turn) refuse(r Refusal) (goesOn bool) {
 	}
 	t.locked(func() {
 		t.refusals++
-		t.last = r
+		t.last, t.expected = r, false
 		longest := maxWait
 		if t.begun {
 			longest = maxWaitBegun
@@ -132,14 +137,6 @@ func (t *Turn) refuse(r Refusal) (goesOn bool) {
 		goesOn = !t.gaveUp
 	})
 	return goesOn
-}
-
-// waits reports whether the CLI should wait before it asks again although the provider has not said for how long: the
-// session has begun, and has lost all that it has read if it ends.
-func (t *Turn) waits(r Refusal) (waits bool) {
-	passes := r.Class() == engine.RateLimited || r.Class() == engine.Overloaded
-	t.locked(func() { waits = t.begun && passes && r.RetryAfter == 0 })
-	return waits
 }
 
 // Refusal is a request that the provider or the gateway did not answer. A Status of zero means that the

@@ -62,6 +62,8 @@ type Command struct {
 	Timeout, IdleTimeout time.Duration
 	// Alive, if set, receives a value whenever the child is known to be working although it prints nothing.
 	Alive <-chan struct{}
+	// Signs, if set, is called after each value from Alive.
+	Signs func()
 	// Working, if set, reports whether the child is waiting for a program that it runs. Then it may be idle
 	// for ToolTimeout. The end of that program must show by a byte or by Alive.
 	Working     func() bool
@@ -75,8 +77,8 @@ type Command struct {
 	// Line is called for each line of output, without its newline. The slice is only valid during the call.
 	// An error stops the child and is returned by Run.
 	Line func(line []byte) error
-	// Silence, if set, is called after each HeartbeatInterval without a byte. Line, Over and Silence are never
-	// called concurrently.
+	// Silence, if set, is called after each HeartbeatInterval without a byte. Line, Over, Signs and
+	// Silence are never called concurrently.
 	Silence func(since time.Duration)
 }
 

@@ -102,8 +102,7 @@ func (w *watch) listen(ctx context.Context) error {
 		case <-w.child.exited:
 			return nil
 		case <-w.Alive:
-			w.alive = time.Now()
-			idle.Reset(w.IdleTimeout)
+			w.sign(idle)
 			if lingered != nil {
 				lingered = time.After(lingering)
 			}
@@ -122,8 +121,7 @@ func (w *watch) listen(ctx context.Context) error {
 			}
 			select {
 			case <-w.Alive: // this process was too busy to notice it
-				w.alive = time.Now()
-				idle.Reset(w.IdleTimeout)
+				w.sign(idle)
 				continue
 			default:
 			}
@@ -140,6 +138,15 @@ func (w *watch) listen(ctx context.Context) error {
 		case <-ctx.Done():
 			return cancelled(ctx)
 		}
+	}
+}
+
+// sign records that the child is known to be working.
+func (w *watch) sign(idle *time.Timer) {
+	w.alive = time.Now()
+	idle.Reset(w.IdleTimeout)
+	if w.Signs != nil {
+		w.Signs()
 	}
 }
 

@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -164,6 +166,7 @@ func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Tur
 	defer giveUp()
 	turn.provider = g.Gateway.Begin(giveUp)
 	cmd.Alive, cmd.Working, cmd.Asking = g.Gateway.Alive, g.Gateway.Working, g.Gateway.Asking
+	g.tellWaits(&cmd, turn.provider)
 	turn.Report, turn.Stopped = g.Base.Run(running, cmd, args)
 	g.Gateway.Settle()
 	g.warnEstimated(ctx)
@@ -171,6 +174,36 @@ func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Tur
 		turn.Stopped = g.reason(turn)
 	}
 	return turn
+}
+
+// tellWaits reports each wait after a refusal, of which few CLIs say anything, and reports it again in place of a
+// heartbeat, which would say that the model is thinking.
+func (g *Gated) tellWaits(cmd *process.Command, provider *gateway.Turn) {
+	transcript, silence := NewTranscript(g.Request.Progress, g.Redact), cmd.Silence
+	report := func(wait gateway.Wait, how string) {
+		said := transcript.clean(wait.Message, maxReason)
+		if wait.Status > 0 {
+			said = strings.TrimSpace(fmt.Sprintf("%d %s", wait.Status, said))
+		}
+		transcript.Report(engine.ProgressRetry, fmt.Sprintf("%s (refusal %d%s)", said, wait.Refusals, how))
+	}
+	cmd.Signs = func() {
+		wait, again, waiting := provider.Waiting()
+		switch {
+		case !waiting || again || g.Kind.TellsRetries:
+		case wait.Told > 0:
+			report(wait, fmt.Sprintf(", told to wait %s", wait.Told))
+		default:
+			report(wait, "")
+		}
+	}
+	cmd.Silence = func(since time.Duration) {
+		if wait, _, waiting := provider.Waiting(); waiting {
+			report(wait, fmt.Sprintf(", waiting for %s", since))
+		} else if silence != nil {
+			silence(since)
+		}
+	}
 }
 
 // warnEstimated logs, once in a session, that answers had no figures.

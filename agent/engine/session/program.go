@@ -61,6 +61,8 @@ type Kind struct {
 	// Refuses are phrases that the CLI prints when it does not know a flag or a setting, before it does
 	// anything.
 	Refuses []string
+	// TellsRetries says that the CLI reports each wait before it repeats a refused request.
+	TellsRetries bool
 	// MaxPrompt is the longest prompt that the CLI accepts, in characters; zero if it is not known.
 	MaxPrompt int
 	// Login says how the CLI is given a login.

@@ -91,6 +91,7 @@ const (
 	maxProgress = 200
 	maxTarget   = 4096
 	maxDetail   = 400
+	maxReason   = 120
 )
 
 // Detail makes foreign text fit for an error message.
