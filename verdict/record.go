@@ -65,9 +65,11 @@ type Record struct {
 	Lines  int    `json:"lines,omitempty"`
 	Engine string `json:"engine"`
 	Model  string `json:"model,omitempty"`
-	Usage  Usage  `json:"tokens"`
-	// CostUSD is in US dollars, 0 if the engine does not report it.
-	CostUSD  float64       `json:"cost_usd"`
+	// Usage is that of all sessions of the review.
+	Usage Usage `json:"tokens"`
+	// CostUSD is the cost of all of them in US dollars, 0 if the engine does not report it.
+	CostUSD float64 `json:"cost_usd"`
+	// Duration is the wall-clock time of the sessions: time during which several ran counts once.
 	Duration time.Duration `json:"duration_ns"`
 }
 

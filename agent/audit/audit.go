@@ -54,7 +54,7 @@ type Chain struct {
 	Incidents []Incident `json:"incidents"`
 	Checks    []Check    `json:"checks"` // of the head, in their present state
 
-	// CostUSD, Tokens and Duration are sums over the believed rounds.
+	// CostUSD, Tokens and Duration are sums over the believed rounds, each with the wall-clock time of its sessions.
 	CostUSD  float64       `json:"cost_usd"`
 	Tokens   int64         `json:"tokens"`
 	Duration time.Duration `json:"duration_ns"`

@@ -14,8 +14,8 @@ type Account struct {
 	Turns, Retries int
 	Usage          verdict.Usage
 	CostUSD        float64
-	// Duration is the total time of the turns; FirstByte is the time to the first byte, of the first turn
-	// that returned one.
+	// Duration is the total time of the turns, but at most that of the act, in which several may run at once; FirstByte is
+	// the time to the first byte, of the first turn that returned one.
 	Duration, FirstByte time.Duration
 	// Engine and Model are those of the latest turn.
 	Engine, Model string

@@ -196,7 +196,7 @@ func (r Review) footer() string {
 	if rec.CostUSD > 0 {
 		parts = append(parts, fmt.Sprintf("$%.2f", rec.CostUSD))
 	}
-	parts = append(parts, rec.Duration.Round(100*time.Millisecond).String(), strings.TrimSpace(rec.Engine+" "+rec.Model),
+	parts = append(parts, rec.Duration.Round(100*time.Millisecond).String()+" of sessions", strings.TrimSpace(rec.Engine+" "+rec.Model),
 		"guidelines "+rec.Guidelines)
 	return strings.Join(parts, ", ")
 }

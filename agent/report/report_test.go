@@ -92,7 +92,7 @@ refuted  a.go:7  architecture/A2
 not read: yarn.lock (lock file)
 
 Changes requested: 1 critical, 1 minor, 1 nit, 1 for a person to decide
-0 dimensions, 2 of 3 files, tier full, $0.13, 1m30s, claude m, guidelines abc
+0 dimensions, 2 of 3 files, tier full, $0.13, 1m30s of sessions, claude m, guidelines abc
 `
 	if got := out.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

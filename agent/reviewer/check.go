@@ -73,7 +73,7 @@ func (p *Prepared) check(ctx context.Context, x *Examination, progress func(engi
 		result        engine.Result
 		err           error
 	}
-	answers := make([]answer, len(due))
+	answers, began := make([]answer, len(due)), time.Now()
 	var all errgroup.Group
 	all.SetLimit(checksAtOnce)
 	for i, f := range due {
@@ -86,12 +86,16 @@ func (p *Prepared) check(ctx context.Context, x *Examination, progress func(engi
 		})
 	}
 	_ = all.Wait() // each answer keeps its own error
+	results := make([]engine.Result, len(answers))
+	for i, a := range answers {
+		results[i] = a.result
+	}
+	x.together(began, results...)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	for i, f := range due {
 		a := answers[i]
-		x.spend(a.result)
 		x.checkedBy(a.result)
 		c := verdict.Check{Outcome: verdict.Unfinished}
 		if a.err == nil {
@@ -156,13 +160,23 @@ func (x *Examination) checkedBy(r engine.Result) {
 	x.Checker = cmp.Or(x.Checker, strings.TrimSpace(r.Engine+" "+r.Model))
 }
 
-// spend adds the figures of an additional session.
+// spend adds the figures of an additional session, during which no other one ran.
 func (x *Examination) spend(r engine.Result) {
 	x.Result.Usage = x.Result.Usage.Plus(r.Usage)
 	x.Result.CostUSD += r.CostUSD
 	x.Result.Retries += r.Retries
 	x.Result.Turns += r.Turns
 	x.Result.Duration += r.Duration
+}
+
+// together adds the figures of sessions that ran at the same time since began: what they used is added up, but the time
+// has passed only once.
+func (x *Examination) together(began time.Time, all ...engine.Result) {
+	took := x.Result.Duration + time.Since(began)
+	for _, r := range all {
+		x.spend(r)
+	}
+	x.Result.Duration = took
 }
 
 // lowers reports whether another session may lower a finding to a nit: its rule's severity depends on its

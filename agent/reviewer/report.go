@@ -359,7 +359,7 @@ func (w reviewWriter) footer(j verdict.Judgement, r verdict.Record, session engi
 	if r.CostUSD > 0 {
 		parts = append(parts, fmt.Sprintf("$%.2f", r.CostUSD))
 	}
-	parts = append(parts, r.Duration.Round(100*time.Millisecond).String())
+	parts = append(parts, r.Duration.Round(100*time.Millisecond).String()+" of sessions")
 	if session.FirstByte > 0 {
 		parts = append(parts, fmt.Sprintf("first byte after %s", session.FirstByte.Round(10*time.Millisecond)))
 	}

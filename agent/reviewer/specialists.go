@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
@@ -36,7 +37,7 @@ func (p *Prepared) specialists(ctx context.Context, x *Examination,
 	req engine.Request) (candidates []verdict.Evidence, aside verdict.Judgement, err error) {
 	req.Budget /= float64(len(groups) + 1) // the reviewing session gets an equal share
 	found := make([]verdict.Judgement, len(groups))
-	spent := make([]engine.Result, len(groups))
+	spent, began := make([]engine.Result, len(groups)), time.Now()
 	var all errgroup.Group
 	for i, group := range groups {
 		all.Go(func() error {
@@ -49,8 +50,8 @@ func (p *Prepared) specialists(ctx context.Context, x *Examination,
 		})
 	}
 	_ = all.Wait() // each logs its own error
-	for i, j := range found {
-		x.spend(spent[i])
+	x.together(began, spent...)
+	for _, j := range found {
 		as := map[string]string{} // the evidence that a finding became
 		for _, f := range j.Answer.Findings {
 			as[f.ID] = fmt.Sprintf("E%d", len(p.suspicions)+len(candidates)+1)
@@ -94,6 +95,7 @@ func (p *Prepared) specialist(ctx context.Context, req engine.Request, group []v
 				". Under each of the others say \"left to another session\".\n"})
 		result, err := session.Ask(ctx, prompt.String())
 		spent.Usage, spent.CostUSD, spent.Duration = spent.Usage.Plus(result.Usage), spent.CostUSD+result.CostUSD, spent.Duration+result.Duration
+		spent.Retries, spent.Turns = spent.Retries+result.Retries, spent.Turns+result.Turns
 		if err != nil {
 			return found, err
 		}

@@ -2,15 +2,19 @@ package reviewer_test
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
+	"touchstone/agent/e2e/reading"
+	"touchstone/agent/engine"
 	"touchstone/agent/reviewer"
 	"touchstone/verdict"
 )
@@ -118,5 +122,34 @@ func TestWhatASpecialistOnlyTellsIsNotLost(t *testing.T) {
 	}
 	if n := strings.Count(judge, "A specialist names a possible defect here"); n != 2 {
 		t.Errorf("the judge is told of %d, want 2", n)
+	}
+}
+
+// TestTheTimeOfSpecialistsPassesOnce: what they used is added up, but they run at the same time.
+func TestTheTimeOfSpecialistsPassesOnce(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, map[string]string{"README.md": "one\n", config.RepositoryPath: "review:\n  strategy: specialists\n"},
+		map[string]string{"code.txt": "fine()\n"})
+	r := newReviewer(t, g, nil)
+	r.Engine = reading.Model(func(_ context.Context, req engine.Request, prompt string) (engine.Result, error) {
+		reading.Patches(req, prompt)
+		result := engine.Result{Text: reading.Answer(prompt, reading.Review(prompt, "Read."), verdict.Approve), Duration: time.Minute,
+			CostUSD: 0.5, Usage: verdict.Usage{Output: 2}}
+		if strings.Contains(prompt, "Walk these alone: ") {
+			result.Duration, result.CostUSD, result.Usage.Output, result.Retries = time.Hour, 0.25, 1, 1
+		}
+		return result, nil
+	})
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := out.Record
+	if record.Duration < time.Minute || record.Duration > time.Hour || record.CostUSD != 1.25 || record.Usage.Output != 5 {
+		t.Errorf("the review took %s, $%v and %d tokens; want the time once and the rest added up", record.Duration, record.CostUSD,
+			record.Usage.Output)
+	}
+	if body := out.Review.Body; !strings.Contains(body, " of sessions · ") || !strings.Contains(body, "3 requests made again") {
+		t.Errorf("posted: %s", body)
 	}
 }

@@ -25,7 +25,7 @@ var (
 		"engine", "model", "role", "kind")
 	cost    = counter("touchstone_agent_cost_usd_total", "What the turns cost, in US dollars.", "engine", "model", "role")
 	retries = counter("touchstone_agent_retries_total", "How often a model CLI asked its provider again.", "engine", "model", "role")
-	seconds = histogram("touchstone_agent_run_seconds", "How long a turn took.",
+	seconds = histogram("touchstone_agent_run_seconds", "How long a turn took; turns of one act may run at the same time.",
 		[]float64{1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800}, "engine", "role")
 	firstByte = histogram("touchstone_agent_first_byte_seconds", "Time from the start of a turn to its first output.",
 		[]float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60}, "engine", "role")

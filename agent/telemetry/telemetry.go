@@ -57,6 +57,7 @@ func (a *Act) Account() journal.Account {
 	for _, turn := range a.open {
 		sum.Add(turn)
 	}
+	sum.Duration = min(sum.Duration, time.Since(a.begun)) // turns may run at the same time
 	return sum
 }
 
