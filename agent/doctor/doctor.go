@@ -134,7 +134,7 @@ func (d *Doctor) Examine(ctx context.Context) {
 		if d.Role == decide.Reviewer && verdict.IsApp(self) && d.Config.Review != config.ReviewAll {
 			return "", fmt.Errorf("%s is a GitHub App, and GitHub lets nobody request a review from an App; set review: all", self)
 		}
-		return fmt.Sprintf("%s as %s; verdicts of %s count", self, d.Role, strings.Join(d.Config.Reviewers, ", ")),
+		return fmt.Sprintf("%s as %s; verdicts of %s count", self, d.Role, strings.Join(d.reviewers(self), ", ")),
 			compose.CheckIdentity(d.Role, self, d.Config.Reviewers)
 	})
 	d.check("trust", func() (string, error) { return d.trust(ctx, client, self) })

@@ -20,7 +20,7 @@ func TestDoctorTellsOfAMissingSandbox(t *testing.T) {
 		var out strings.Builder
 		d := Doctor{Report: Print(&out), Config: config.Default()}
 		d.Config.Engine.Sandbox = setting
-		d.check("sandbox", d.sandbox)
+		d.check("sandbox", func() (string, error) { return sandboxed(d.Config.Engine) })
 		if !strings.HasPrefix(out.String(), want) {
 			t.Errorf("%s: %s", setting, &out)
 		}

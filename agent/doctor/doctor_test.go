@@ -11,6 +11,7 @@ import (
 
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
+	"touchstone/agent/engine/sandbox"
 )
 
 // TestEachRepositoryHasItsOwnTime checks that a repository whose checks run out of time takes none from the next
@@ -46,5 +47,36 @@ func TestEachRepositoryHasItsOwnTime(t *testing.T) {
 	const late = "timed out"
 	if len(d.Results) != 2 || !strings.Contains(d.Results[0].Message, late) || strings.Contains(d.Results[1].Message, late) {
 		t.Errorf("%+v", d.Results)
+	}
+}
+
+// TestNetworkNamesWhoIsNotLimited says which sessions connect past a gateway, and that none of them fix anything if
+// authors must use one.
+func TestNetworkNamesWhoIsNotLimited(t *testing.T) {
+	t.Parallel()
+	if err := sandbox.Network(); err != nil {
+		t.Skip("SKIPPED, so that nothing is known of what doctor says of the network: ", err)
+	}
+	d := Doctor{Config: config.Default()}
+	gated := config.Engine{Name: "opencode"}
+	for _, tc := range []struct {
+		network string
+		chosen  config.Engine
+		direct  []string
+		says    string
+	}{
+		{config.NetworkFull, gated, nil, "reviewers' sessions can connect only to their gateway; authors' sessions"},
+		{config.NetworkFull, config.Engine{Name: "claude"}, []string{"claude"}, "; those of claude, which use no gateway, can connect to every"},
+		{config.NetworkFull, config.Engine{Name: "opencode", Fallback: []string{"codex:"}}, nil, "; codex itself can connect to everything"},
+		{config.NetworkGateway, config.Engine{Name: "claude"}, []string{"claude"}, "give it an API key, or set author.network to full"},
+	} {
+		d.Config.Author.Network = tc.network
+		said, err := d.network(t.Context(), tc.chosen, tc.direct)
+		if err != nil {
+			said = err.Error()
+		}
+		if !strings.Contains(said, tc.says) || (err != nil) != (tc.network == config.NetworkGateway) {
+			t.Errorf("%s, direct %v: %q, %v; want %q", tc.network, tc.direct, said, err, tc.says)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +29,8 @@ func (d *Doctor) models(ctx context.Context) {
 	live := config.NewLive(d.Config, choices)
 	models := compose.Models(live, "")
 	var unpriced []string
-	builtIn := "" // an engine's built-in price table, in words
+	var direct []string // the engines that use no gateway
+	builtIn := ""       // an engine's built-in price table, in words
 	for _, name := range live.Config().Engine.Engines() {
 		var v engine.Version
 		ok := d.check("model", func() (string, error) {
@@ -54,6 +56,9 @@ func (d *Doctor) models(ctx context.Context) {
 				builtIn += old + ": update this program, or set prices.date and prices.models"
 			}
 		}
+		if v.Direct != "" {
+			direct = append(direct, name)
+		}
 		d.check("provider", func() (string, error) { return provider(ctx, name, v) })
 	}
 	if d.Config.Relay.URL != "" {
@@ -63,8 +68,8 @@ func (d *Doctor) models(ctx context.Context) {
 	d.check("effort", func() (string, error) { return effort(live.Config().Engine) })
 	d.check("judges", func() (string, error) { return judges(live.Config().Engine), nil })
 	d.check("prices", func() (string, error) { return d.prices(unpriced, builtIn) })
-	d.check("sandbox", d.sandbox)
-	d.check("network", func() (string, error) { return d.network(ctx) })
+	d.check("sandbox", func() (string, error) { return sandboxed(live.Config().Engine) })
+	d.check("network", func() (string, error) { return d.network(ctx, live.Config().Engine, direct) })
 	d.check("bounds", d.bounds)
 }
 
@@ -198,13 +203,26 @@ func (d *Doctor) bounds() (string, error) {
 	return fmt.Sprintf("a session or a verify command may use, with all that it starts, %s, limited %s", most, holder), nil
 }
 
-// network reports which network reviewers' and authors' sessions reach.
-func (d *Doctor) network(ctx context.Context) (string, error) {
+// ownSandbox is the engine that confines its commands itself. No other sandbox confines its sessions.
+const ownSandbox = "codex"
+
+// network reports which network reviewers' and authors' sessions reach. The direct engines use no gateway.
+func (d *Doctor) network(ctx context.Context, chosen config.Engine, direct []string) (string, error) {
 	held, closed := sandbox.Network(), d.Config.Author.Network == config.NetworkGateway
 	if d.Config.Engine.Sandbox == config.Off {
 		held = errors.New("engine.sandbox is off")
 	}
+	except := ""
+	if len(direct) > 0 {
+		except = fmt.Sprintf("; those of %s, which use no gateway, can connect to everything", strings.Join(direct, " and "))
+	}
+	if slices.Contains(chosen.Engines(), ownSandbox) {
+		except += "; " + ownSandbox + " itself can connect to everything, and its commands to nothing"
+	}
 	switch {
+	case closed && len(direct) > 0:
+		return "", fmt.Errorf("author.network is gateway, but sessions of %s connect to their provider without one, so none of them will fix "+
+			"anything; give it an API key, or set author.network to full", strings.Join(direct, " and "))
 	case closed && held != nil:
 		return "", fmt.Errorf("author.network is gateway, which cannot be enforced here: %w; nothing will be fixed; set it to full", held)
 	case closed:
@@ -214,33 +232,38 @@ func (d *Doctor) network(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("author.network is gateway, but this system cannot isolate a verify command from the network: %w; "+
 				"allow this user to create namespaces, or set author.network to full", err)
 		}
-		return "reviewers' and authors' sessions can connect only to their gateway; verify commands have no network", nil
+		return "reviewers' and authors' sessions can connect only to their gateway" + except + "; verify commands have no network", nil
 	case held != nil:
 		return fmt.Sprintf("all sessions can connect to everything that this machine can: %v", held), nil
 	}
-	return "reviewers' sessions can connect only to their gateway; authors' sessions and verify commands to everything that this machine " +
-		"can (author.network: full)", nil
+	return "reviewers' sessions can connect only to their gateway" + except + "; authors' sessions and verify commands can connect to " +
+		"everything that this machine can (author.network: full)", nil
 }
 
-// sandbox reports what confines sessions and the commands that verify a fix.
-func (d *Doctor) sandbox() (string, error) {
-	if d.Config.Engine.Sandbox == config.Off {
-		return "turned off by engine.sandbox: model CLIs and an author's commands run with all rights of this user", nil
+// sandboxed reports what confines sessions and the commands that verify a fix.
+func sandboxed(chosen config.Engine) (string, error) {
+	own := ""
+	if slices.Contains(chosen.Engines(), ownSandbox) {
+		own = "; the commands of " + ownSandbox + " run in its own sandbox instead"
+	}
+	if chosen.Sandbox == config.Off {
+		return "turned off by engine.sandbox: model CLIs and an author's commands run with all rights of this user" + own, nil
 	}
 	level, err := sandbox.Level()
-	if err := d.Config.Engine.CheckSandbox(err); err != nil {
+	if err := chosen.CheckSandbox(err); err != nil {
 		return "", err
 	}
 	if err != nil {
 		return fmt.Sprintf("none: %v; model CLIs and an author's commands run with all rights of this user; engine.sandbox: required would "+
-			"run none", err), nil
+			"run none", err) + own, nil
 	}
 	said := level + ", for sessions and the commands of an author"
-	if d.Config.Engine.Sandbox == config.Required {
+	if chosen.Sandbox == config.Required {
 		said = level + ", required for sessions and the commands of an author"
 	}
+	said += own
 	if gaps := sandbox.Gaps(); len(gaps) > 0 {
-		said += "; they can still reach: " + strings.Join(gaps, ", ")
+		said += "; what is confined can still reach: " + strings.Join(gaps, ", ")
 	}
 	return said, nil
 }

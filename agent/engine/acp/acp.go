@@ -83,7 +83,7 @@ func (e *Engine) program() (session.Program, session.Kind, agent) {
 		p.Command = standard
 	}
 	a := known(p.Command)
-	kind := session.Kind{Name: name, Package: a.packageName, Login: a.login, Refuses: a.refuses}
+	kind := session.Kind{Name: name, Package: a.packageName, Setting: "engine.acp.command", Login: a.login, Refuses: a.refuses}
 	for _, variable := range p.Variables {
 		if variable != a.key {
 			kind.Variables = append(kind.Variables, variable)

@@ -4,6 +4,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +59,9 @@ type Kind struct {
 	Package string
 	// Least is the first version that can be used: the one that the tests were first run with.
 	Least string
+	// Setting is the setting that names the program; empty means engine.command, which is only for the engine that
+	// engine.name chooses.
+	Setting string
 	// Refuses are phrases that the CLI prints when it does not know a flag or a setting, before it does
 	// anything.
 	Refuses []string
@@ -191,10 +195,11 @@ func older(version, least string) bool {
 }
 
 func (k Kind) hint() string {
+	path := cmp.Or(k.Setting, "engine.command, which is for the engine in engine.name")
 	if k.Package == "" {
-		return "install it, or name its path in the configuration"
+		return "install it, or set its path in " + path
 	}
-	return fmt.Sprintf(`install it with "npm install -g %s", or name its path in the configuration`, k.Package)
+	return fmt.Sprintf(`install it with "npm install -g %s", or set its path in %s`, k.Package, path)
 }
 
 // missing adds the remedy to the error about a missing CLI.
