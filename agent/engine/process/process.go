@@ -74,6 +74,8 @@ type Command struct {
 	// Asking, if set, reports whether the child waits for an answer from elsewhere. It is not over then, as it may have
 	// more to say.
 	Asking func() bool
+	// MaxOutput bounds, in bytes, what the child may print on standard output and error together; zero means no bound.
+	MaxOutput int64
 	// Line is called for each line of output, without its newline. The slice is only valid during the call.
 	// An error stops the child and is returned by Run.
 	Line func(line []byte) error
@@ -103,7 +105,7 @@ var lingering = 10 * time.Second
 
 // Run starts the child and waits until it and all its descendants have ended. The error is nil if the child
 // ended by itself, whatever its exit status, or was Over. Otherwise it is the error of Line, or an *engine.Error of class
-// Missing, Invalid, Idle, Timeout or Cancelled, or of class Crash if some descendants may still exist
+// Missing, Invalid, Idle, Timeout, Cancelled or, for MaxOutput, BadOutput, or of class Crash if some descendants may still exist
 // although they were killed.
 func (c Command) Run(ctx context.Context) (Report, error) {
 	if err := ctx.Err(); err != nil {

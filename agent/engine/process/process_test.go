@@ -71,6 +71,12 @@ var actors = map[string]func(){
 			fmt.Print(line)
 		}
 	},
+	"complaints": func() {
+		line := strings.Repeat("x\n", 1<<10)
+		for {
+			fmt.Fprint(os.Stderr, line)
+		}
+	},
 	"long line": func() {
 		for range 17 {
 			fmt.Print(strings.Repeat("x", 1<<20))
@@ -245,6 +251,22 @@ func TestBrokenOffForOutput(t *testing.T) {
 	cmd.Line = func([]byte) error { return enough }
 	if _, err := cmd.Run(context.Background()); !errors.Is(err, enough) {
 		t.Errorf("error = %v; want what Line returned", err)
+	}
+}
+
+// TestEndlessOutputIsStopped, whatever the lines are, long before the time is over.
+func TestEndlessOutputIsStopped(t *testing.T) {
+	t.Parallel()
+	for _, stream := range []string{"flood", "complaints"} {
+		var lines []string
+		cmd := actor(stream, &lines)
+		cmd.MaxOutput = 1 << 20
+		cmd.Line = func([]byte) error { return nil }
+		_, err := cmd.Run(context.Background())
+		if failure, _ := errors.AsType[*engine.Error](err); failure == nil || failure.Class != engine.BadOutput ||
+			!strings.Contains(failure.Message, "printed more than 1 MiB") {
+			t.Errorf("%s: error = %v", stream, err)
+		}
 	}
 }
 

@@ -21,7 +21,9 @@ type watch struct {
 	last   time.Time
 	// alive is when the child was last known to be working.
 	alive time.Time
-	// broken is the error of Line. After it, output is read and discarded.
+	// printed counts the bytes of output.
+	printed int64
+	// broken is the error of Line, or says that there is too much output. After it, output is read and discarded.
 	broken error
 }
 
@@ -192,7 +194,10 @@ func (w *watch) take(p piece) {
 	if w.report.FirstByte == 0 {
 		w.report.FirstByte = w.last.Sub(w.report.Started)
 	}
+	w.printed += int64(len(p.data))
 	switch {
+	case w.broken == nil && w.MaxOutput > 0 && w.printed > w.MaxOutput:
+		w.broken = engine.Errorf(engine.BadOutput, "%s printed more than %d MiB and was stopped", w.Args[0], w.MaxOutput>>20)
 	case p.stderr:
 		w.stderr.add(p.data)
 	case w.broken == nil:

@@ -69,7 +69,7 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 			return process.Report{}, Unstarted(err)
 		}
 	}
-	cmd.Bounds = b.Program.Bounds
+	cmd.Bounds, cmd.MaxOutput = b.Program.Bounds, maxOutput
 	cmd.Timeout, cmd.IdleTimeout = b.Left(), b.Request.IdleTimeout
 	report, err := cmd.Run(ctx)
 	b.left -= report.Duration
@@ -84,6 +84,10 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 	}
 	return report, b.Kind.missing(err)
 }
+
+// maxOutput bounds, in bytes, what a CLI prints in one turn: far more than the events of a session of many hours. A CLI that
+// repeats what an endless command prints would otherwise be read until the session's time is over.
+const maxOutput = 1 << 30
 
 // scarce is a number of bytes. If a CLI fails and the disk of its home has less room, that counts as the
 // reason.
