@@ -48,6 +48,7 @@ func cases() []testCase {
 		{"hostile checkout", always, testHostile},
 		{"confined author", thorough, testConfined},
 		{"reviewer only reads", thorough, testReviewerOnlyReads},
+		{"forged output", thorough, testForged},
 		{"tools end with the session", always, testToolsEnd},
 		{"noise", thorough, testNoise},
 		{"endless line", thorough, testEndlessLine},
