@@ -108,6 +108,9 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			s.of(int(s.tokens[start-1].mate)-1) == "if" {
 			cond = s.plain(int(s.tokens[start-1].mate)-1, start) // without braces
 		}
+		if cond == "" && e == skips {
+			cond = s.decided(i, u.body)
+		}
 		found(e, cmp.Or(cond, strings.TrimPrefix(u.guardOf(i), "#")), i)
 	}
 	u.own(func(i int) {
@@ -119,7 +122,7 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 		}
 		t, around := s.of(i), func() string { return s.under(i, u.body) }
 		f, known := s.bodyForm(i)
-		always, skipper := s.skippers[t]
+		surely, skipper := s.skippers[t]
 		switch {
 		case known:
 			cond := around()
@@ -134,7 +137,7 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 				add(skips, around(), i)
 			}
 		case s.skipHelper(i), skipper && (s.of(i+1) == "(" || s.commands[i]) && i >= u.body:
-			if always {
+			if surely {
 				add(skips, around(), i)
 				return
 			}
@@ -155,6 +158,42 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			}
 		}
 	})
+}
+
+// returnsBefore reports whether a function has returned, perhaps, before a statement that a token is in.
+func (u *unit) returnsBefore(i int) (returns bool) {
+	s, first := u.side, i
+	u.own(func(n int) {
+		if s.of(n) == "return" && s.kindOf(n) == word {
+			first = min(first, n)
+		}
+	})
+	for n := first + 1; n <= i && !returns; n++ {
+		returns = s.tokens[n].first || s.of(n) == ";" || s.of(n) == "}"
+	}
+	return returns
+}
+
+// choosing are the words and signs behind what decides whether the rest of a statement runs: up() || skip().
+var choosing = set("|| && or and ?")
+
+// leading are the words and signs that can stand between those and the call: server() ?: throw …
+var leading = set("throw raise await try new : -> $this")
+
+// decided is what stands before a call in its statement and decides whether the call runs; "" if nothing does.
+func (s *side) decided(i, from int) string {
+	at := s.receiverOf(i) - 1
+	for at >= from && leading[s.of(at)] {
+		at--
+	}
+	if at < from || !choosing[s.of(at)] || s.lang.shell {
+		return ""
+	}
+	start := at
+	for start > from && !s.tokens[start].first && s.of(start-1) != ";" && s.of(start-1) != "{" {
+		start--
+	}
+	return s.plain(start, at+1)
 }
 
 // bodyForm is the row of a word that calls one of the listed functions.

@@ -81,7 +81,7 @@ type side struct {
 	tests    bool             // its name is that of a test file
 	marks    []mark           // marks on all tests of the file
 	aliases  map[string]alias // in a script
-	// skippers are functions that skip the test that calls them, and whether they always do.
+	// skippers are functions that skip the test that calls them, and whether they certainly do.
 	skippers map[string]bool
 	// leavers are functions that may end without having done anything.
 	leavers map[string]bool
@@ -136,9 +136,9 @@ func (s *side) describe() {
 	for range maxCalls {
 		for _, u := range s.units {
 			if s.tests && u.role == definition {
-				s.bodyMarks(u, func(e effect, cond string, _ int) {
+				s.bodyMarks(u, func(e effect, cond string, i int) {
 					if e == skips && (leavesOut.MatchString(u.name) || !u.asks(cond)) {
-						s.skippers[u.name] = s.skippers[u.name] || cond == ""
+						s.skippers[u.name] = s.skippers[u.name] || certain(cond) && !u.returnsBefore(i)
 					}
 				})
 				u.own(func(i int) {
