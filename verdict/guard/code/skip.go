@@ -69,7 +69,7 @@ func (x *examination) compareMarks(pairs []pair) {
 	told := map[string]bool{}
 	for _, g := range all {
 		x.said[g.before] = true
-		many := g.cond != "" && same[g.cond] >= manyMarked
+		many, sure := g.cond != "" && same[g.cond] >= manyMarked, g.after.side.certain(g.cond)
 		switch {
 		case many && told[g.cond]:
 			continue // one finding stands for all
@@ -83,8 +83,7 @@ func (x *examination) compareMarks(pairs []pair) {
 		case g.cond != "" && (g.tier == change.Hold || g.effect == retry) &&
 			(!many && g.after.side.troubled(g.line) || x.troubles(g.cond)):
 			g.tier = change.Hold // the reason is a problem of the test, not a missing requirement
-		case (g.effect == skips || g.effect == leaves) && !certain(g.cond),
-			x.subject.beyond && (g.effect == leaves || g.effect == fails && !certain(g.cond)):
+		case (g.effect == skips || g.effect == leaves) && !sure, x.subject.beyond && (g.effect == leaves || g.effect == fails && !sure):
 			g.tier = change.Evidence
 		case g.effect == fails && g.before.digest != g.after.digest &&
 			(g.after.side.lang.rust || g.asksMore()):
@@ -92,7 +91,7 @@ func (x *examination) compareMarks(pairs []pair) {
 		}
 		told[g.cond] = true
 		what := effects[g.effect]
-		if g.effect == skips && !certain(g.cond) {
+		if g.effect == skips && !sure {
 			what = "does not always run any more."
 		}
 		x.say(g.tier, change.Test, "test/"+string(g.effect), "The test "+g.after.name+" "+what, nil, g.after.side, 0, g.line)
@@ -217,7 +216,7 @@ func (x *examination) compareSetup() {
 			return !slices.ContainsFunc(had, func(h mark) bool { return h.cond == m.cond })
 		})
 		further, named := fresh >= 0 && len(has) > len(had), leavesOut.MatchString(a.name)
-		tier := change.HoldIf(further && (named && !x.subject.beyond || certain(has[fresh].cond) || a.side.troubled(has[fresh].line)))
+		tier := change.HoldIf(further && (named && !x.subject.beyond || a.side.certain(has[fresh].cond) || a.side.troubled(has[fresh].line)))
 		if named || further && len(had) > 0 && !a.setsUp() {
 			x.say(tier, change.Test, "test/setup", "What "+a.name+" says of which tests are left out is changed.", b.side, a.side,
 				b.line(), a.line())
@@ -307,12 +306,6 @@ var platform = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)arm64|aarch64|s390x|ppc64|\bGOARCH|pypy|jruby|ruby_engine|\bmiri\b|^(?:Platform\b|ExcludeOn|RunOn|OnPlatform)`),
 }
 
-// unattended match conditions that hold in CI, or name an issue.
-var unattended = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)GITHUB_ACTIONS|(?:\b|_|In|Is)CI\b|OnCI|^skip_?(?:test|long|flaky)`),
-	regexp.MustCompile(`https?://|^(?:ActiveIssue|AwaitsFix|Quarantine\w*|skipUntil)\b`),
-}
-
 // trouble are words with which people say that a test is left out because of a problem.
 var trouble = strings.Split("flaky,flakey,flakiness,unreliab,unstable,intermittent,broken,too slow,fails,failing,crash,hangs,hanging,"+
 	"not work,n't work,not pass,n't pass,temporar,for now,blocked by,are fixed,is fixed,is released,is resolved,is merged,/issues/", ",")
@@ -343,17 +336,6 @@ func (s *side) troubled(line int) bool {
 	}
 	return false
 }
-
-// certain reports whether a mark keeps a test from running wherever the checks of the project run: always, in CI, or until
-// an issue is closed. Where any other condition holds, such as a system, a version or a requirement of the test, no code knows.
-func certain(cond string) bool {
-	return never(cond) || strings.HasPrefix(cond, ofCase) || matchesAny(unattended, cond) ||
-		!strings.ContainsFunc(namesIn(cond), func(r rune) bool { return r >= 128 || isWordStart(byte(r)) })
-}
-
-// fixed are words of conditions that say nothing about where a test runs.
-var fixed = set("if skip Skip t unless not and or any all never reason skipif skipIf skipUnless True False true false None nil null " +
-	"assumeTrue assumeFalse XCTSkipIf XCTSkipUnless throw")
 
 // inFunction reports whether a call that makes a test is in a function, which may or may not be called.
 func (u *unit) inFunction() bool {

@@ -85,8 +85,9 @@ type side struct {
 	skippers map[string]bool
 	// leavers are functions that may end without having done anything.
 	leavers map[string]bool
-	// wordsOfAll is filled on first use.
+	// wordsOfAll and given are filled on first use.
 	wordsOfAll map[string]bool
+	given      map[string]int
 	// left is the file at the head if it is there under a name that no source has.
 	left *side
 	// broken says that the language's own parser cannot read it.
@@ -138,7 +139,7 @@ func (s *side) describe() {
 			if s.tests && u.role == definition {
 				s.bodyMarks(u, func(e effect, cond string, i int) {
 					if e == skips && (leavesOut.MatchString(u.name) || !u.asks(cond)) {
-						s.skippers[u.name] = s.skippers[u.name] || certain(cond) && !u.returnsBefore(i)
+						s.skippers[u.name] = s.skippers[u.name] || s.certain(cond) && !u.returnsBefore(i)
 					}
 				})
 				u.own(func(i int) {
