@@ -25,10 +25,7 @@ var fileForms = byWord(map[string][]form{
 	},
 	"Rust": {{words: "cfg", before: "! _", after: "(", effect: skips, cond: callArguments}}, // #![cfg(…)] is of the whole file
 	"Elixir": {
-		{words: "moduletag", after: "skip", effect: skips},
-		{words: "moduletag", after: "_ skip", effect: skips}, // the symbol
-		{words: "moduletag", effect: tag, cond: (*side).lineOf},
-		{words: "tag describetag", before: "@", read: (*side).tagUnit},
+		{words: "tag describetag moduletag", before: "@", read: (*side).tags},
 		{words: "exclude", when: inHelper, effect: skips, cond: (*side).lineOf}, // ExUnit.configure(exclude: …) in test_helper.exs
 	},
 	"Scala": {{words: "skipAll skipAllIf", when: begins, effect: skips, cond: skipAll}}, // specs2
@@ -119,28 +116,49 @@ func (s *side) trialMark(i int) {
 	}
 }
 
-// tagUnit adds Elixir's "@tag :skip" to the next test, and "@describetag :skip" to the group around it.
-func (s *side) tagUnit(i int) {
-	next := slices.IndexFunc(s.units, func(u *unit) bool { return u.from > i })
-	if next < 0 {
-		return
-	}
-	u := s.units[next]
-	if s.of(i) == "describetag" && u.parent != nil {
-		u = u.parent
-	}
-	if name := s.of(i + 1); name == "skip" || s.of(i+2) == "skip" {
-		s.add(&u.marks, skips, "", i)
-	} else {
-		s.add(&u.marks, tag, name+s.of(i+2), i)
-	}
-	for n := i + 3; n < len(s.tokens) && !s.tokens[n].first; n++ { // further tags: @tag slow: 5, flaky: true
-		switch further := s.of(n-1) == "," && s.of(n+1) == ":" && s.outer[n] == s.outer[i]; {
-		case further && s.of(n) == "skip":
-			s.add(&u.marks, skips, "", n)
-		case further:
-			s.add(&u.marks, tag, s.of(n), n)
+// tags adds Elixir's "@tag :skip" to the next test, "@describetag :skip" to the group around it, and "@moduletag :skip" to all.
+// There may be several: @tag slow: 5, skip: "later".
+func (s *side) tags(i int) {
+	to := &s.marks
+	if s.of(i) != "moduletag" {
+		next := slices.IndexFunc(s.units, func(u *unit) bool { return u.from > i })
+		if next < 0 {
+			return
 		}
+		u := s.units[next]
+		if s.of(i) == "describetag" && u.parent != nil {
+			u = u.parent
+		}
+		to = &u.marks
+	}
+	n := i + 1
+	if s.of(n) == "[" {
+		n++
+	}
+	for begin := n; n < len(s.tokens) && (n == begin || s.of(n-1) == ","); {
+		at, end := n, n+1
+		for end < len(s.tokens) && s.of(end) != "," && s.outer[end] >= s.outer[at] && (!s.tokens[end].first || s.of(end-1) == ":") {
+			end = max(end, int(s.tokens[end].mate)) + 1
+		}
+		s.tag(to, at, end)
+		n = end + 1
+	}
+}
+
+// tag adds what one tag says of a test, as ":skip" or "skip: value".
+func (s *side) tag(to *[]mark, at, end int) {
+	name, value := s.of(at), s.of(at+2)
+	if name == ":" {
+		name, value = s.of(at+1), "true"
+	}
+	switch {
+	case name != "skip":
+		s.add(to, tag, name, at)
+	case value == "false" || value == "nil":
+	case value == "true" || value == ":" || s.kindOf(at+2) == text:
+		s.add(to, skips, "", at)
+	default:
+		s.add(to, skips, "if "+s.plain(at+2, end), at)
 	}
 }
 
