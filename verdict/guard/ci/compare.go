@@ -121,6 +121,7 @@ func Compare(files []change.File) []change.Finding {
 	c.cases()
 	c.commands()
 	c.pipelines()
+	c.manual()
 	if len(c.found) == 0 {
 		return scripts(files)
 	}

@@ -18,11 +18,7 @@ func (c *comparison) triggers() {
 		was := c.before.pipelines[name]
 		is, there := c.after.pipelines[name]
 		known, maybe := c.checks(name)
-		if !there || c.after.broken[name] != nil {
-			continue
-		}
-		if !maybe {
-			c.manual(name, was, is)
+		if !there || !maybe || c.after.broken[name] != nil {
 			continue
 		}
 		for _, t := range was.Triggers {
@@ -40,11 +36,15 @@ func (c *comparison) triggers() {
 	}
 }
 
-// manual finds a workflow that started by itself, though not for pull requests, and no longer does.
-func (c *comparison) manual(name string, was, is Pipeline) {
-	if was.Strength > Never && is.Strength == Never && !is.Called && len(was.Triggers) > 0 && len(is.Triggers) > 0 {
-		c.add(change.Evidence, change.CI, "trigger-gone", "The workflow runs only when somebody starts it.",
-			change.Place{Path: name, Line: was.Triggers[0].Line, Before: was.Triggers[0].Event})
+// manual finds workflows that started by themselves and no longer do, where nothing else tells what is lost.
+func (c *comparison) manual() {
+	for _, name := range slices.Sorted(maps.Keys(c.before.pipelines)) {
+		was, is := c.before.pipelines[name], c.after.pipelines[name]
+		if was.Strength > Never && is.Strength == Never && !is.Called && len(was.Triggers) > 0 && len(is.Triggers) > 0 &&
+			c.after.broken[name] == nil && !slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }) {
+			c.add(change.Evidence, change.CI, "trigger-gone", "The workflow runs only when somebody starts it.",
+				change.Place{Path: name, Line: was.Triggers[0].Line, Before: was.Triggers[0].Event})
+		}
 	}
 }
 
