@@ -136,7 +136,7 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			if s.throwsSkip(i) {
 				add(skips, around(), i)
 			}
-		case s.skipHelper(i), skipper && (s.of(i+1) == "(" || s.commands[i]) && i >= u.body:
+		case s.skipHelper(i), skipper && s.statement(i) && i >= u.body:
 			if surely {
 				add(skips, around(), i)
 				return
@@ -158,6 +158,11 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			}
 		}
 	})
+}
+
+// statement reports whether a word calls a function: in Ruby it may do so by its name alone.
+func (s *side) statement(i int) bool {
+	return s.of(i+1) == "(" || s.commands[i] || s.lang.ruby && s.tokens[i].first && s.of(i+1) != "=" && s.of(i+1) != "."
 }
 
 // returnsBefore reports whether a function has returned, perhaps, before a statement that a token is in.

@@ -120,3 +120,34 @@ func (s *side) gives(i int) int {
 var fixed = set("if skip Skip t unless not and or any all never reason skipif skipIf skipUnless True False true false None nil null " +
 	"assumeTrue assumeFalse XCTSkipIf XCTSkipUnless throw If Unless When SkipIf SkipWhen SkipUnless skip_if skip_unless assume " +
 	"markTestSkippedIf markTestSkippedUnless SKIP_IF SKIP_UNLESS return")
+
+// skipping are the functions in files of tests, by language and name, that skip for certain what calls them and did not before.
+func (x *examination) skipping() map[string]bool {
+	out := map[string]bool{}
+	for _, s := range x.after {
+		if slices.ContainsFunc(s.marks, func(m mark) bool { return m.effect == built }) {
+			continue // another file may say otherwise for the other builds
+		}
+		for name, surely := range s.skippers {
+			if surely && (s.other == nil || !s.other.skippers[name]) {
+				out[s.lang.name+" "+name] = true
+			}
+		}
+	}
+	return out
+}
+
+// borrowed are the skips of a test by such functions of other files.
+func (u *unit) borrowed(skipping map[string]bool) (all []mark) {
+	if len(skipping) == 0 {
+		return nil
+	}
+	s := u.side
+	u.own(func(i int) {
+		if name := s.of(i); s.kindOf(i) == word && skipping[s.lang.name+" "+name] && s.statement(i) &&
+			!slices.ContainsFunc(s.units, func(d *unit) bool { return d.role == definition && d.name == name }) {
+			s.add(&all, skips, s.under(i, u.body), i)
+		}
+	})
+	return all
+}

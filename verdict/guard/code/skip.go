@@ -46,12 +46,12 @@ func (x *examination) compareMarks(pairs []pair) {
 		mark
 		side *side
 	}
-	seen := map[place]bool{}
+	seen, skipping := map[place]bool{}, x.skipping()
 	for _, p := range pairs {
 		if p.after.role != test && !p.after.inherits() || x.passed(p.after) {
 			continue
 		}
-		had, has := p.before.effective(), p.after.effective()
+		had, has := p.before.effective(), append(p.after.borrowed(skipping), p.after.effective()...)
 		for _, m := range has {
 			at := place{m, p.after.side}
 			helper, value, _ := strings.Cut(m.cond, " ")
@@ -217,7 +217,12 @@ func (x *examination) compareSetup() {
 		})
 		further, named := fresh >= 0 && len(has) > len(had), leavesOut.MatchString(a.name)
 		tier := change.HoldIf(further && (named && !x.subject.beyond || a.side.certain(has[fresh].cond) || a.side.troubled(has[fresh].line)))
-		if named || further && len(had) > 0 && !a.setsUp() {
+		// Tests of other files call it, and need not be part of the change.
+		shared := a.side.skippers[a.name] && !b.side.skippers[a.name] && !a.side.holdsTests()
+		if named || shared || further && len(had) > 0 && !a.setsUp() {
+			if shared {
+				tier = change.Hold
+			}
 			x.say(tier, change.Test, "test/setup", "What "+a.name+" says of which tests are left out is changed.", b.side, a.side,
 				b.line(), a.line())
 		}
