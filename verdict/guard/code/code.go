@@ -85,8 +85,8 @@ func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	x.compareSuppressions()
 	x.hints()
 	x.changes()
-	slices.SortStableFunc(x.findings, func(a, b change.Finding) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
+	slices.SortStableFunc(x.findings, func(a, b change.Finding) int { // a hold comes first: the first of a place is kept
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule), -cmp.Compare(a.Tier, b.Tier))
 	})
 	return slices.CompactFunc(x.findings, func(a, b change.Finding) bool {
 		return a.Path == b.Path && a.Line == b.Line && a.Rule == b.Rule && a.After == b.After
