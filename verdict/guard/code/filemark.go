@@ -188,22 +188,50 @@ func (s *side) required() {
 }
 
 // moduleMarks reads "pytestmark = pytest.mark.skip".
-func (s *side) moduleMarks(i int) {
+func (s *side) moduleMarks(i int) { s.valueMarks(&s.marks, i) }
+
+// namedMarks reads what a file names before its tests: server = pytest.mark.skipif(…), as in "@server".
+func (s *side) namedMarks(u *unit, i int) {
+	if s.names == nil {
+		s.names = map[string]int{}
+		for n := range s.tokens {
+			if s.kindOf(n) == word && s.tokens[n].column == 0 && s.of(n+1) == "=" {
+				s.names[s.of(n)] = n
+			}
+		}
+	}
+	if n, named := s.names[s.of(i)]; named && s.of(i-1) == "@" {
+		var all []mark
+		s.valueMarks(&all, n)
+		for _, m := range all {
+			if m.effect == skips || m.effect == fails {
+				s.add(&u.marks, m.effect, m.cond, i)
+			}
+		}
+	}
+}
+
+// valueMarks reads the marks in the value that is given to a name.
+func (s *side) valueMarks(to *[]mark, i int) {
 	last := i + 1
 	for last < min(len(s.tokens), i+maxHead) && !(s.tokens[last].first && s.outer[last] < 0) {
 		last++
 	}
 	for n := i; n < last; n++ {
-		if s.of(n-1) != "." || s.of(n-2) != "mark" {
+		if s.of(n-1) != "." || s.of(n-2) != "mark" && s.of(n-2) != "unittest" {
 			continue
 		}
-		switch name := s.of(n); {
+		switch name := strings.ToLower(s.of(n)); {
 		case annotations[name] != "":
-			s.add(&s.marks, annotations[name], "", n)
+			s.add(to, annotations[name], "", n)
 		case annotations[name+"?"] != "":
-			s.add(&s.marks, skips, s.plain(n, last), n)
+			cond := s.plain(n, last)
+			if s.of(n+1) == "(" {
+				cond, _, _ = strings.Cut(s.of(n)+" "+s.arguments(n+1), " , reason")
+			}
+			s.add(to, skips, cond, n)
 		case !usualMarks[name]:
-			s.add(&s.marks, tag, name, n)
+			s.add(to, tag, name, n)
 		}
 	}
 }

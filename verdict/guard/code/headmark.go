@@ -94,6 +94,9 @@ func (s *side) headMarks(u *unit) {
 		if s.tokens[i].kind != word || !s.annotation(i) || s.of(i+1) == "." || s.of(i+1) == "::" {
 			continue
 		}
+		if s.lang.python {
+			s.namedMarks(u, i)
+		}
 		a := annotation{side: s, at: i, name: strings.ToLower(s.of(i))}
 		if s.of(i+1) == "(" {
 			a.args, _, _ = strings.Cut(s.arguments(i+1), " , reason")
