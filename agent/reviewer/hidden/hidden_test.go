@@ -49,6 +49,7 @@ func TestHiddenTextIsFoundAndHarmlessTextIsNot(t *testing.T) {
 		"word of Cyrillic lookalikes in code":     {"func сору() { copy(x) }", hidden.Lookalike, 1},
 		"omicron":                                 {"g\u03bfogle.com", hidden.Lookalike, 1},
 		"Greek capital in a name":                 {"\u0391dmin", hidden.Lookalike, 1},
+		"emoji within a name in code":             {"if adm\u2139\ufe0fn(user) {", hidden.Lookalike, 1},
 		"short call of Cyrillic lookalikes":       {"if сор(user) {", hidden.Lookalike, 1},
 		"exclamation mark that is none":           {"if (env\u01c3=PROD) {", hidden.Lookalike, 1},
 		"semicolon that is none":                  {"return ok\u037e", hidden.Lookalike, 1},

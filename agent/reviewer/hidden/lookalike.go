@@ -67,8 +67,13 @@ const information = "\u2139\ufe0f"
 // words calls do with each run of letters, digits and underlines.
 func (f *finder) words(do func(start, end int, word string)) {
 	start, line := -1, f.line+" "
+	letter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 	for i, r := range line {
-		part := (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_') && !strings.HasPrefix(line[i:], information)
+		part := letter(r)
+		if after, is := strings.CutPrefix(line[i:], information); is { // within a word it may be part of a name
+			next, _ := utf8.DecodeRuneInString(after)
+			part = letter(next)
+		}
 		switch {
 		case part && start < 0:
 			start = i
