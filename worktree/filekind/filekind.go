@@ -50,6 +50,7 @@ var (
 		"testfixtures golden goldens e2e cypress integration-test integration-tests androidtest")
 	// fuzzFolders hold the inputs of fuzzing, below a folder such as fuzz or fuzzing.
 	fuzzFolders = strings.Fields("corpus corpora artifacts seeds crashes")
+	fuzzing     = lazy(`^fuzz(?:ing|ers?|tests?)?(?:[-_.]|$)`)
 	// projectFolder matches a project of tests in .NET: Acme.App.Tests.
 	projectFolder = lazy(`.\.(?:unit|integration|functional|e2e)?tests?$`)
 	// sourceFolder matches a folder in src of Gradle and Maven: test, integrationTest, testFixtures; and no latest.
@@ -99,7 +100,7 @@ func placeOf(name string) (p place) {
 	folders := strings.Split(strings.ToLower(name), "/")
 	above := ""
 	for _, folder := range folders[:len(folders)-1] {
-		if slices.Contains(testFolders, folder) || strings.HasPrefix(above, "fuzz") && slices.Contains(fuzzFolders, folder) ||
+		if slices.Contains(testFolders, folder) || fuzzing().MatchString(above) && slices.Contains(fuzzFolders, folder) ||
 			strings.Contains(folder, "test") && (projectFolder().MatchString(folder) || above == "src" && sourceFolder().MatchString(folder)) {
 			p.tests, p.inTests = true, !p.ships
 			return p
