@@ -61,6 +61,9 @@ var (
 func announced(title string, found []Finding) (holds []Finding) {
 	s := prefix.ReplaceAllString(title, "")
 	kind, object := leftOut(strings.Fields(strings.ReplaceAll(quoted.ReplaceAllString(s, "“…”"), "test case", "testcase")))
+	if kind == "" { // the check itself is quoted
+		kind, object = leftOut(strings.Fields(s))
+	}
 	gone := false
 	switch {
 	case kind != "":
