@@ -45,9 +45,7 @@ func (s *side) certain(cond string) bool {
 		return true
 	}
 	cond = strings.ReplaceAll(strings.ReplaceAll(remarks.ReplaceAllString(cond, ""), "self :: ", ""), "static :: ", "")
-	if !slices.ContainsFunc(strings.Fields(namesIn(cond)), func(name string) bool {
-		return (isWordStart(name[0]) || name[0] >= 128) && !s.constant(name)
-	}) {
+	if !slices.ContainsFunc(strings.Fields(namesIn(cond)), func(name string) bool { return isWordStart(name[0]) || name[0] >= 128 }) {
 		return true
 	}
 	return slices.ContainsFunc(parting.Split(cond, -1), func(part string) bool {
@@ -60,60 +58,6 @@ func (s *side) certain(cond string) bool {
 		return written.MatchString(part) ||
 			len(sides) == 2 && (sides[0] == sides[1] || literals.MatchString(sides[0]) && literals.MatchString(sides[1]))
 	})
-}
-
-var (
-	// lasting are the words that stand before a name which keeps its value, or whose other values the file tells.
-	lasting = set("const constexpr final val let readonly")
-	// changing are the signs that make another value of the one of a name, with "=" behind them.
-	changing = set("+ - * / | & ^ ?")
-)
-
-// constant reports whether a name stands for a value that is written out, and is given no other in the file.
-func (s *side) constant(name string) bool {
-	if s.given == nil {
-		s.given = map[string]int{}
-		for i := range s.tokens {
-			if n := s.gives(i); n > 0 {
-				s.given[s.of(i)] += n
-			}
-		}
-	}
-	return s.given[name] == 1
-}
-
-// gives is 1 if a word is a name that is given a value for good which is written out, 2 if it is given any other, and 0 if none.
-func (s *side) gives(i int) int {
-	at, open := i+1, int(s.outer[i])
-	switch {
-	case s.kindOf(i) != word:
-		return 0
-	case s.of(i-1) == "&", s.tokens[i].first && s.of(at) == ",", changing[s.of(at)] && s.of(at+1) == "=",
-		s.of(at) == "=" && (s.of(i-1) == "," || s.of(i-1) == "{" && !s.tokens[i].first): // by its address, in a list, or by a pattern
-		return 2
-	case s.of(at) == ":" && s.kindOf(at+1) == word: // its type
-		at += 2
-	case s.lang.name == "Go" && s.kindOf(at) == word && (s.of(i-1) == "const" || s.of(i-1) == "var"):
-		at++
-	}
-	grouped := s.lang.name == "Go" && open > 0 && s.of(open-1) == "const"
-	if s.of(at) != "=" && s.of(at) != ":=" || open >= 0 && s.of(open) == "(" && !grouped { // an argument is no variable
-		return 0
-	}
-	kept := grouped || s.of(at) == ":=" || s.lang.layout != braces || s.lang.shell || s.lang.rust
-	for n := i - 1; n >= 0 && !kept && s.of(n) != ";" && s.of(n) != "{" && s.of(n) != "}"; n-- {
-		if kept = lasting[s.of(n)]; s.tokens[n].first {
-			break
-		}
-	}
-	if u := s.unitAt(i); u != nil && u.role == test {
-		kept = true
-	}
-	plain := written.MatchString(s.of(at+1)) || s.kindOf(at+1) == number || s.kindOf(at+1) == text
-	if end := s.of(at + 2); kept && plain && (at+2 >= len(s.tokens) || s.tokens[at+2].first || end == ";" || end == "}") {
-		return 1
-	}
-	return 2
 }
 
 // fixed are words of conditions that say nothing about where a test runs.

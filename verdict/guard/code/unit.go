@@ -85,9 +85,9 @@ type side struct {
 	skippers map[string]bool
 	// leavers are functions that may end without having done anything.
 	leavers map[string]bool
-	// wordsOfAll, given and names are filled on first use: the last are the names of a file of Python, and where each begins.
-	wordsOfAll   map[string]bool
-	given, names map[string]int
+	// wordsOfAll and names are filled on first use: the latter are the names of a file of Python, and where each begins.
+	wordsOfAll map[string]bool
+	names      map[string]int
 	// left is the file at the head if it is there under a name that no source has.
 	left *side
 	// broken says that the language's own parser cannot read it.
