@@ -79,12 +79,8 @@ func (c *comparison) arguments(was, is Run) {
 	}
 }
 
-// leaving are the options by which runners leave out tests. Those in choosing do so if their value says that it is the others
-// that run.
+// The options in choosing leave out tests if their value says that it is the others that run.
 var (
-	leaving = strings.Fields("--ignore --ignore-glob --deselect --exclude --skip -skip -LE --exclude-regex --label-exclude --exclude-group " +
-		"--exclude-groups --exclude-filter --exclude-testsuite --exclude-pattern --exclude-tags --exclude-tag --testPathIgnorePatterns " +
-		"--grep-invert -skip-testing --skip-testing -short -test.short -DexcludedGroups -DskipITs")
 	choosing = strings.Fields("-k -m -E --filter --tag -t --gtest_filter")
 	others   = regexp.MustCompile(`^(?:not\b|!|~|-)|\bnot[ (]|!=|!~`)
 )
@@ -208,19 +204,6 @@ func denies(args []string) bool {
 	return strings.Contains(strings.Join(args, " ")+" ", "-D warnings ") || slices.Contains(args, "-Dwarnings")
 }
 
-// ignoring are the options by which a check no longer reports something, by the beginning of its name. Each has a value,
-// or several between commas.
-var ignoring = map[string][]string{
-	"cargo": {"-A", "--allow", "--ignore"}, "pip-audit": {"--ignore-vuln"}, "pip_audit": {"--ignore-vuln"}, "bundle": {"--ignore", "-i"},
-	"safety": {"--ignore", "-i"}, "pnpm audit": {"--ignore", "--ignore-vuln"}, "flake8": {"--ignore", "--extend-ignore"},
-	"ruff": {"--ignore", "--extend-ignore"}, "ty": {"--ignore"}, "pylint": {"--disable", "-d"}, "mypy": {"--disable-error-code"},
-	"bandit": {"--skip", "-s"}, "shellcheck": {"--exclude", "-e"}, "hadolint": {"--ignore"}, "golangci-lint": {"--disable", "-D"},
-	"gosec": {"-exclude", "--exclude"}, "rubocop": {"--except"}, "standardrb": {"--except"}, "brakeman": {"--except", "-x"},
-	"phpcs": {"--exclude"}, "markdownlint": {"--disable"}, "sqlfluff": {"--exclude-rules"}, "ansible-lint": {"--skip-list", "-x"},
-	"checkov": {"--skip-check"}, "tflint": {"--disable-rule"}, "semgrep": {"--exclude-rule"}, "cppcheck": {"--suppress"},
-	"mix credo": {"--ignore", "--ignore-checks"}, "mix deps.audit": {"--ignore-advisory-ids"}, "mix sobelow": {"--ignore", "-i"},
-}
-
 // allowed returns what the options of a run tell its check not to report.
 func (r Run) allowed() (rules []string) {
 	var options []string
@@ -267,6 +250,3 @@ func (r Run) rewrites(check string) bool {
 	return !shell.RunsTarget(strings.TrimPrefix(r.command(), "npx ")) && slices.Contains(formatters, check) &&
 		len(fewer(strings.Fields(check), r.Args)) == 0
 }
-
-var formatters = []string{"black", "isort", "ruff format", "prettier", "cargo fmt", "gofmt", "gofumpt", "dart format", "mix format",
-	"dotnet format", "terraform fmt", "shfmt", "clang-format", "stylua", "scalafmt", "swiftformat", "taplo fmt", "deno fmt"}

@@ -2,10 +2,14 @@ package shell
 
 import (
 	"cmp"
+	_ "embed"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"touchstone/verdict/guard/table"
 )
 
 // Check is a command that can fail a change.
@@ -16,67 +20,39 @@ type Check struct {
 	Guessed bool
 }
 
-// checkers are the programs that check something, whatever their arguments.
-var checkers = strings.Fields("gotestsum staticcheck govulncheck revive swiftlint ctest pytest py.test tox nox unittest " +
-	"doctest mypy pyright basedpyright pyre flake8 pylint bandit pip-audit pip_audit trial stestr nose2 virtue deptry lint-imports " +
-	"vulture interrogate pydocstyle doc8 check-manifest validate-pyproject slotscheck jest vitest mocha ava eslint oxlint tslint " +
-	"stylelint tsc vue-tsc tsd publint attw knip rspec rubocop standardrb brakeman bundle-audit bundler-audit minitest phpunit " +
-	"paratest phpstan psalm pest phan phpcs phpmd deptrac infection parallel-lint ktlint detekt hadolint shellcheck yamllint " +
-	"actionlint zizmor selene luacheck ansible-lint vale checkov tflint kubeconform protolint run-clang-tidy clang-tidy cppcheck " +
-	"cpplint valgrind hlint sobelow markdownlint markdownlint-cli2 codespell typos commitlint danger danger-js danger-swift " +
-	"danger-kotlin trivy grype semgrep gitleaks trufflehog osv-scanner gosec diff-cover")
+//go:embed programs.txt
+var programsText string
 
-// tools are the programs that check something if one of these words follows. A word or part that begins with "-" is an option
-// that is required too.
-var tools = map[string][]string{
-	"go": {"test", "vet"}, "gofmt": {"-l", "-d"}, "gofumpt": {"-l", "-d"}, "golangci-lint": {"run"},
-	"cargo": {"test", "clippy", "check", "nextest", "fmt --check", "audit", "deny", "llvm-cov", "tarpaulin", "miri",
-		"semver-checks", "doc", "hack", "machete", "udeps", "xtask", "vet", "wasi test", "careful test", "component test"},
-	"cross": {"test", "check", "clippy"}, "dotnet": {"test", "format --verify-no-changes"}, "swift": {"test"},
-	"mix": {"test", "credo", "dialyzer", "format --check-formatted", "compile --warnings-as-errors", "hex.audit", "deps.audit", "sobelow",
-		"xref"},
-	"flutter": {"test", "analyze"}, "dart": {"test", "analyze"}, "deno": {"test", "lint", "check", "fmt --check"}, "bazel": {"test"},
-	"meson": {"test"}, "ninja": {"test"}, "ty": {"check"}, "ruff": {"check", "format --check"}, "safety": {"check", "scan"},
-	"twine": {"check"}, "black": {"--check"}, "isort": {"--check", "--check-only", "-c"}, "pre-commit": {"run"}, "prek": {"run"},
-	"karma": {"start"}, "cypress": {"run"}, "playwright": {"test"}, "stryker": {"run"}, "biome": {"check", "ci", "lint"},
-	"prettier": {"--check", "-c", "--list-different", "-l"}, "srb": {"tc"}, "steep": {"check"}, "rails": {"test"}, "ecs": {"check"},
-	"php-cs-fixer": {"check", "fix --dry-run"}, "rector": {"--dry-run", "-n"},
-	"taplo": {"lint", "check", "fmt --check", "format --check"}, "dprint": {"check"}, "stylua": {"--check", "-c"}, "reuse": {"lint"},
-	"sqlfluff": {"lint"}, "spectral": {"lint"}, "helm": {"lint"}, "nixfmt": {"--check"}, "clang-format": {"--dry-run", "--Werror", "-n"},
-	"wasm-pack": {"test"}, "scalafmt": {"--check", "--test", "--list"}, "scalafix": {"--check"}, "swift-format": {"lint"},
-	"swiftformat": {"--lint", "--dryrun"}, "zig": {"test", "build test"}, "gleam": {"test"},
-	"rebar3": {"eunit", "ct", "dialyzer", "xref", "lint"}, "buf": {"lint", "breaking"}, "shfmt": {"-d"},
-	"terraform": {"validate", "fmt -check"}, "snyk": {"test"}, "nyc": {"check-coverage"}, "c8": {"check-coverage"},
-	"coverage": {"report"}, "git": {"diff --exit-code", "diff --quiet"},
-}
-
-// runners are programs that run a target or script by its name.
-var runners = []string{"make", "gmake", "just", "task", "mage", "rake", "npm", "yarn", "pnpm", "bun", "npx", "composer", "mvn",
-	"mvnw", "gradle", "gradlew", "sbt", "hatch", "poe", "invoke", "inv", "nx", "turbo", "lerna", "pdm", "moon", "melos"}
+// The words of programs.txt, where each section is explained.
+var (
+	programs   = table.Read(programsText)
+	checkers   = programs.Words("checkers")
+	tools      = programs.Lists("tools")
+	runners    = programs.Words("runners")
+	checkWords = programs.Words("checking")
+	fixWords   = programs.Words("fixing")
+	idle       = programs.Words("idle")
+	installing = programs.Words("installing")
+	building   = programs.Words("building")
+	compilers  = programs.Words("compilers")
+	phases     = programs.Words("phases")
+)
 
 // wrappers are programs that run the command after them, with the number of words that belong to the wrapper.
-var wrappers = map[string]int{
-	"sudo": 1, "env": 1, "time": 1, "nice": 1, "exec": 1, "command": 1, "xvfb-run": 1, "timeout": 2, "npx": 1, "bunx": 1, "pnpx": 1,
-	"corepack": 1, "stdbuf": 1, "retry": 1, "appraisal": 2, "coverage run": 2,
-	"bundle exec": 2, "poetry run": 2, "uv run": 2, "pipenv run": 2, "hatch run": 2, "pdm run": 2, "rye run": 2, "pipx run": 2,
-	"uvx": 1, "yarn exec": 2, "pnpm exec": 2, "npm exec": 2, "pnpm dlx": 2,
-	"yarn dlx": 2, "python -m": 2, "python3 -m": 2, "py -m": 2, "go run": 2, "go tool": 2, "uv tool": 3, "docker-compose run": 3,
-	"pnpm turbo": 1, "yarn turbo": 1, "yarn run-s": 1, "yarn run-p": 1,
-	"mise exec": 2, "nix develop": 2, "rtx exec": 2,
-}
+var wrappers = func() map[string]int {
+	out := map[string]int{}
+	for words, names := range programs.Lists("wrappers") {
+		for _, name := range names {
+			out[name], _ = strconv.Atoi(words)
+		}
+	}
+	return out
+}()
 
 var (
 	capital    = regexp.MustCompile(`[A-Z]`)
 	assignment = regexp.MustCompile(`^[A-Za-z_]\w*=`)
 	script     = regexp.MustCompile(`^(?:\.{0,2}/|\w[\w.-]*/)[\w./-]+$|\.(?:sh|py|rb|js|ts|mjs|pl)$`)
-)
-
-// checkWords are words in the names of targets and scripts that check something, fixWords words in the names
-// of those that do something else.
-var (
-	checkWords = strings.Fields("test tests unit spec specs lint check checks verify validate ci vet typecheck types tsc e2e coverage " +
-		"clippy audit mima")
-	fixWords = strings.Fields("fix watch install update clean buildonly setup deps")
 )
 
 // checking reports whether the name of a target or script says that it checks something.
@@ -137,24 +113,6 @@ func (c Command) Check() (Check, bool) {
 	}
 	return Check{}, false
 }
-
-// idle are programs that find nothing, whatever their arguments, and shell builtins.
-var idle = []string{"echo", "printf", "true", ":", "exit", "return", "cd", "pushd", "popd", "set", "export", "unset", "source", ".", "eval",
-	"trap", "sleep", "wait", "ls", "cat", "pwd", "mkdir", "cp", "mv", "rm", "touch", "chmod", "chown", "ln", "tar", "unzip", "zip", "date",
-	"env", "which", "command", "type", "test", "[", "[[", "git", "gh", "curl", "wget", "apt", "apt-get", "brew", "yum", "apk", "dnf",
-	"choco", "winget", "rustup", "corepack", "sed", "awk", "grep", "tr", "cut", "head", "tail", "tee", "sort", "uniq", "xargs", "find", "jq",
-	"id", "whoami", "uname", "df", "free", "kill", "local", "readonly", "declare", "read", "shift", "false"}
-
-// installing are words with which package managers and build tools only fetch or clean.
-var installing = []string{"install", "ci", "i", "add", "sync", "restore", "fetch", "download", "update", "upgrade", "clean", "login",
-	"pull", "push", "publish", "cache", "config", "mod", "--version", "version", "-V", "-v", "--help"}
-
-// building are words with which programs that could check only build or run something.
-var building = []string{"build", "run", "compile", "generate", "publish", "pack", "release", "exec", "env", "tool"}
-
-// compilers are programs whose "run" command builds and runs a program of the repository, which may check
-// anything.
-var compilers = []string{"cargo", "go", "dotnet", "swift", "deno"}
 
 // Builds reports whether a command compiles the code of the repository.
 func (c Command) Builds() bool {
@@ -282,9 +240,6 @@ func task(args []string) (Check, bool) {
 	}
 	return Check{}, false
 }
-
-// phases are the targets of Maven and Gradle that test.
-var phases = []string{"test", "verify", "check", "integration-test", "install", "build"}
 
 // target returns the check that a runner's arguments ask for.
 func target(runner string, args []string) (Check, bool) {
