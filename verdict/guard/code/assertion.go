@@ -2,9 +2,12 @@ package code
 
 import (
 	"cmp"
+	_ "embed"
 	"hash/fnv"
 	"strconv"
 	"strings"
+
+	"touchstone/verdict/guard/table"
 )
 
 // assertion is one assertion of a test: from the asserting word to the end of the statement. In Go it is the
@@ -46,19 +49,19 @@ func isAssertion(name string) bool {
 	return ok && rest != "" && rest[0] >= 'A' && rest[0] <= 'Z'
 }
 
-var assertionPrefixes = []string{"assert", "Assert", "ASSERT_", "EXPECT_", "XCTAssert", "refute", "must_", "wont_", "should", "Should",
-	"expect_", "verifyThat", "debug_assert"}
+//go:embed words.txt
+var wordsText string
 
+// Words of assertions, as words.txt explains them.
 var (
-	exactAssertions = set("expect verify ASSERT CHECK REQUIRE CHECK_EQ REQUIRE_THROWS CHECK_THROWS raises fail shouldBe " +
-		"shouldThrow XCTFail XCTUnwrap prop_assert")
-	// receivers are objects with methods that assert.
-	receivers = set("assert require Assert Assertions Expect is t c qt tassert should must expect chai td")
-	// tMethods are the asserting methods of t, c and is.
-	tMethods = set("is deepEqual equal notEqual true false throws throwsAsync same snapshot like truthy falsy Assert " +
-		"Equal NoErr True False Check ok strictEqual notOk match rejects notThrows")
-	// neutral are words of a chain that assert nothing themselves.
-	neutral = set("not resolves rejects to be not_to poll and")
+	vocabulary        = table.Read(wordsText)
+	assertionPrefixes = vocabulary.Words("prefixes")
+	exactAssertions   = set(vocabulary.Text("exact"))
+	receivers         = set(vocabulary.Text("receivers"))
+	tMethods          = set(vocabulary.Text("methods"))
+	neutral           = set(vocabulary.Text("neutral"))
+	truths            = set(vocabulary.Text("truths"))
+	looseWords        = set(vocabulary.Text("loose"))
 )
 
 // maxAssertions bounds the assertions of one test.
@@ -383,36 +386,11 @@ const (
 	about   = 4
 )
 
-// strengths rates the usual assertions by how few results pass them: 5 one result, 4 results close to one, 3
-// a bound, 2 some part, 1 nearly all. The strength of a Go condition that fails a test follows from its
-// operator.
-var strengths = byName(map[int]string{
-	5: "equal equals eq tobe toequal tostrictequal assertequal assertequals asserteq assert_eq assert_equal == === is " +
-		"len tohavelength haslength same assertsame deepequal strictequal exactly isequalto shouldbe must_equal deepstrictequal jsoneq yamleq " +
-		"erroris assertis assertarrayequals tohavebeencalledwith isinstanceof assert_called_once_with tothrow throws raises " +
-		"assertraises assertthrows assert_raises must_raise errorcontains equalerror errorassert equalto expect_eq xctassertequal",
-	about: "iscloseto isbetween indelta indeltaslice inepsilon tobecloseto approx almostequal assertalmostequal withindelta " +
-		"assert_in_delta be_within",
-	bounded: "isgreaterthan islessthan () < > assertless assertgreater tobelessthan tobegreaterthan less greater " +
-		"lessthan greaterthan expect_lt expect_gt assert_lt assert_gt xctassertlessthan xctassertgreaterthan",
-	2: "assertnotin assertnotregex " +
-		"isgreaterthanorequalto islessthanorequalto <= >= in elementsmatch contains assertcontains assertin include match matches " +
-		"regexp assertregex tomatch tomatchobject " +
-		"tocontain tocontainequal subset tobelessthanorequal tobegreaterthanorequal assertlessequal assertgreaterequal " +
-		"lessorequal greaterorequal assert_match assert_includes oneof tobeoneof lessthanorequalto greaterthanorequalto hasitem " +
-		"containsstring expect_le expect_ge assert_le assert_ge xctassertlessthanorequal xctassertgreaterthanorequal",
-	1: "assert_called assert_called_once assert_has_calls notnil notempty notzero nonnull assertnotnull assertisnotnone " +
-		"tobedefined tobetruthy tobefalsy be_truthy be_present be_nil notnull isnotnull isnotnil truthy tohavebeencalled " +
-		"error any != !== assertnotnil anything be_a tobeinstanceof assertnotequal notequal assert_not_nil " +
-		"isnotempty isinstance debug_assert expect assertthat notnullvalue expect_ne assert_ne " + truthNames,
-})
-
-// truthNames are assertions that take a condition: their strength is that of the comparison in the condition.
-const truthNames = "assert true asserttrue assert_true ok istrue check require expect_true xctasserttrue xctassert prop_assert"
-
-var truths = set(truthNames + " debug_assert")
-
-// looseWords are arguments that match anything.
-var looseWords = set("any anyInt anyLong anyString anyObject anyList anything Anything any_args ANY atLeast atMost " +
-	"atLeastOnce atMostOnce instance_of objectContaining arrayContaining stringContaining AnyTimes MinTimes MaxTimes " +
-	"Exception Throwable BaseException StandardError RuntimeException")
+// strengths rate assertions by how few results pass them, from 1 to 5.
+var strengths = func() map[string]int {
+	out := map[string]int{}
+	for name, digit := range vocabulary.Names("strengths") {
+		out[name] = int(digit[0] - '0')
+	}
+	return out
+}()

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// bodyForm is a call within a test that ends it as skipped or expects its failure, as a row of a table.
+// bodyForm is a call within a test that ends it as skipped or expects its failure, as a row of marks.txt.
 type bodyForm struct {
 	effect effect // "" if it is that of the mark of pytest in the call's arguments
-	words  string // the functions; "*" is any
-	of     string // their possible receivers: "*" is any or none, "*Test" any that ends so, "" none
+	words  string // the functions
+	of     string // their possible receivers
 	// cond is the mark's condition, given the condition that the call is under. A nil one is that condition.
 	cond func(u *unit, i int, around string) string
 }
@@ -19,82 +19,18 @@ type bodyForm struct {
 func (f bodyForm) named() string { return f.words }
 
 // bodyForms are those calls by language.
-var bodyForms = byWord(map[string][]bodyForm{
-	"Go": {
-		{skips, "Skip Skipf SkipNow", "*", inClosure},
-		{skips, "Goexit", "runtime", inClosure}, // the test ends as passed: https://pkg.go.dev/runtime#Goexit
-	},
-	"JavaScript": {
-		{skips, "skip", "test it t ctx context this describe testInfo suite *Test", value},
-		{skips, "fixme", "test it testInfo *Test", value}, // Playwright
-		{fails, "fail", "test it *Test", value},           // Playwright. Jasmine's own fail has no receiver, and fails the test
-		{skips, "todo", "t *Test", value},                 // node:test
-		{skips, "pending", "", value},                     // Jasmine
-		{retry, "retries", "this *Test", nil},             // Mocha and Cypress. The argument is a number
-	},
-	"Python": {
-		{skips, "skip", "pytest", nil},
-		{fails, "xfail", "pytest", nil},
-		{skips, "importorskip", "pytest", asked},
-		{skips, "skipTest", "self", nil},
-		{skips, "SkipTest", "*", nil},
-		{"", "applymarker", "request", nil},
-		{"", "add_marker", "node", nil},
-	},
-	"Ruby": {
-		{skips, "skip pending omit pend", "", nil}, // Minitest, RSpec and test-unit
-		{skips, "omit_if omit_unless", "", asked},
-	},
-	"C#": {
-		{skips, "Ignore Inconclusive Skip", "Assert", nil},
-		{skips, "SkipWhen SkipUnless", "Assert", asked},
-		{skips, "That", "Assume", asked},
-		{skips, "*", "Skip", skipClass}, // Skip.If(…) of Xunit.SkippableFact, Skip.When(…) of TUnit
-	},
-	"Java": {
-		{skips, "assumeTrue assumeFalse assumeThat assumingThat", "*", asked},
-		{skips, "assumeNoException assumeNotNull abort", "*", nil},
-		{skips, "that", "assume() assumeWithMessage()", asked}, // Truth
-		{skips, "fail", "assume() assumeWithMessage()", nil},
-	},
-	"Kotlin": {
-		{skips, "assumeTrue assumeFalse assumeThat", "*", asked},
-		{skips, "that", "assume() assumeWithMessage()", asked},
-		{skips, "fail", "assume() assumeWithMessage()", nil},
-		{skips, "abort", "Assumptions", nil}, // many other functions of Kotlin are named so
-	},
-	"Swift": {
-		{skips, "XCTSkip", "*", nil},
-		{skips, "XCTSkipIf XCTSkipUnless", "*", asked},
-		{fails, "XCTExpectFailure", "*", nil},
-		{fails, "withKnownIssue", "*", whenBlock},
-	},
-	"PHP": {
-		{skips, "markTestSkipped markTestIncomplete", "*", nil},
-		{skips, "markTestSkippedIf markTestSkippedUnless", "*", asked},
-		{skips, "skip", "Environment $scenario", nil}, // Nette Tester and Codeception
-		{skips, "incomplete", "$scenario", nil},
-	},
-	"C": {
-		{skips, "GTEST_SKIP", "*", nil},
-		{skips, "QSKIP", "", nil}, // Qt
-		{fails, "QEXPECT_FAIL", "", nil},
-		{skips, "SKIP RETURN_SKIP skip skipping test_skip test__skip cl_skip CTEST_SKIP", "", nil},
-		{skips, "g_test_skip g_test_incomplete TEST_IGNORE TEST_IGNORE_MESSAGE TEST_SKIP", "", nil}, // GLib, Unity
-		{skips, "ksft_exit_skip ksft_test_result_skip", "", nil},                                    // Linux
-	},
-	"Scala": {
-		{skips, "cancel pending skipped", "", nil},
-		{skips, "assume", "", asked},
-		{fails, "pendingUntilFixed", "", nil},
-	},
-	"Dart": {{skips, "markTestSkipped", "*", nil}},
-	"shell": {
-		{skips, "skip", "", nil},
-		{skips, "requires", "", asked},
-	},
-	"PowerShell": {{skips, "Set-ItResult", "*", nil}},
-})
+var bodyForms = byWord(func() map[string][]bodyForm {
+	out := map[string][]bodyForm{}
+	for _, row := range marks.Rows("body") {
+		out[row[0]] = append(out[row[0]], bodyForm{effect(row[1]), row[4], row[2], bodyConditions[row[3]]})
+	}
+	return out
+}())
+
+// bodyConditions are the conditions of such calls that marks.txt names.
+var bodyConditions = map[string]func(u *unit, i int, around string) string{
+	"asked": asked, "value": value, "closure": inClosure, "class": skipClass, "block": whenBlock,
+}
 
 // skipReasons follow "skip" in the name of a function that skips the test which calls it.
 var skipReasons = []string{"If", "Unless", "_if", "_unless", "Without", "_without", "On", "_on", "Test", "_test", "Long", "Flaky"}
@@ -215,8 +151,6 @@ func (s *side) bodyForm(i int) (f bodyForm, is bool) {
 	}
 	return f, false
 }
-
-// The conditions of such calls.
 
 // asked is the condition of a call that asks for one, with the call's name: it tells whether the condition is negated.
 func asked(u *unit, i int, around string) string {

@@ -61,9 +61,7 @@ func (s *side) certain(cond string) bool {
 }
 
 // fixed are words of conditions that say nothing about where a test runs.
-var fixed = set("if skip Skip t unless not and or any all never reason skipif skipIf skipUnless True False true false None nil null " +
-	"assumeTrue assumeFalse XCTSkipIf XCTSkipUnless throw If Unless When SkipIf SkipWhen SkipUnless skip_if skip_unless assume " +
-	"markTestSkippedIf markTestSkippedUnless SKIP_IF SKIP_UNLESS return")
+var fixed = set(vocabulary.Text("fixed"))
 
 // skipping are the functions in files of tests, by language and name, that skip for certain what calls them and did not before.
 func (x *examination) skipping() map[string]bool {

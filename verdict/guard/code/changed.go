@@ -20,8 +20,7 @@ type altered struct {
 }
 
 // deciding are words and operators with which code passes over what follows, or makes it depend on something.
-var deciding = set("if unless elif elsif when switch case match guard return break continue next throw raise try except rescue catch " +
-	"while until for not and or && || ! ?")
+var deciding = set(vocabulary.Text("deciding"))
 
 // operators are the signs that say something.
 var operators = set("== != === !== < > <= >= && || ! ? - + * / % ?.")

@@ -38,8 +38,7 @@ func (f *finder) braced(i int) *unit {
 	return nil
 }
 
-var control = set("if for while switch catch return do else try using lock synchronized with when fixed foreach " +
-	"sizeof typeof function super this throw await async get set match in of and or not")
+var control = set(vocabulary.Text("control"))
 
 // statement are words that begin a statement, so that the head of a definition begins after them.
 var statement = set("else return case throw new yield do default goto")
@@ -164,9 +163,7 @@ func (f *finder) begins(i int) bool {
 	return f.lang.newlines && (f.lang.define[t] || t == "@" || modifiers[t])
 }
 
-var modifiers = set("public private protected internal static final abstract override virtual sealed open data inline " +
-	"suspend async export default pub unsafe extern const readonly partial operator infix tailrec lateinit " +
-	"fileprivate mutating lazy implicit case annotation inner companion external declare")
+var modifiers = set(vocabulary.Text("modifiers"))
 
 // headOf is the first token of the marks and modifiers before a definition.
 func (f *finder) headOf(i int) int {

@@ -197,11 +197,7 @@ func IsScript(name string) bool {
 var testScripts = set(".feature .t .robot .phpt .bats .test")
 
 // testData are the endings of what tests read or compare with, and of documents.
-var testData = set(".json .yaml .yml .toml .xml .csv .tsv .txt .text .md .mdx .rst .adoc .html .htm .css .scss .less .svg " +
-	".png .jpg .jpeg .gif .webp .ico .pdf .zip .gz .tar .bin .dat .db .snap .snapshot .golden .approved .expected .out .stdout .stderr " +
-	".diff .patch .log .lock .sum .mod .map .pem .crt .key .proto .graphql .sql .po .ttf .woff .woff2 .wasm .ipynb .ini .cfg .conf " +
-	".env .properties .resx .csproj .sln .plist .pbxproj .storyboard .xib .razor .cshtml .erb .haml .hbs .mustache .tmpl " +
-	".template .j2 .input .result .output .ref .mp3 .mp4 .wav .a .so .dll .exe .jar .class .parquet .avro .fbs .bfbs .mon")
+var testData = set(vocabulary.Text("data"))
 
 // fixture matches folders of data that tests read. The data may be tests of another runner.
 var fixture = regexp.MustCompile(`(?:^|/)(?:__fixtures__|fixtures?|testdata|test-data)/`)

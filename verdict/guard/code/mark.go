@@ -2,9 +2,11 @@ package code
 
 import (
 	"cmp"
+	_ "embed"
 	"regexp"
 	"slices"
-	"strings"
+
+	"touchstone/verdict/guard/table"
 )
 
 // effect is the effect of a mark on a test.
@@ -31,55 +33,30 @@ type mark struct {
 // maxMarks bounds the marks of one test, and of one file.
 const maxMarks = 100
 
-// The names of marks on tests in all languages: annotations (in lower case), calls that are tests, the words
-// after the dot of such calls, and their options. A name that ends in "?" takes a condition.
+//go:embed marks.txt
+var marksText string
+
+// The names of marks on tests, as marks.txt explains them.
 var (
-	annotations = byName(map[effect]string{
-		skips: "disabled ignore ignored skip explicit skiptest skipped skipif? skipunless? skip_if? skip_unless? ignore_if? " +
-			"enabled? ignoreif? requires? platform? netplatform? platformspecific? runon? activeissue? awaitsfix? quarantinedtest? " +
-			"runif? nojs? nonative? nowasm? nojvm? muted",
-		fails: "xfail expectedfailure should_panic expectedtofail notyetimplemented notimplementedyet pendingfeature failureexpected " +
-			"tobefixedforconfigurationcache expectedfailureif knownfailureif knownfail",
-		focus: "ignorerest",
-		retry: "flaky retryingtest retry rerun retryfact retrytheory repeatedifexceptionstest",
-		tag:   "tag tags category testcategory trait slow integration nightly quarantine badapple largetest attr group",
-	})
-	callees = byName(map[effect]string{
-		skips: "xit xtest xspecify xexample xdescribe xcontext pending ignore skip PIt XIt PSpecify XSpecify " +
-			"PDescribe XDescribe PContext XContext PWhen XWhen IGNORE_TEST xshould xexpect",
-		focus: "fit ftest fspecify fdescribe fcontext FIt FSpecify FDescribe FContext FWhen",
-	})
-	chained = byName(map[effect]string{
-		skips: "skip todo fixme ignore Pending skipIf? runIf? if? skipOnWindows? skipOnMac? skipOnLinux? skipOnCi? skipLocally? skipOnPhp? " +
-			"onlyOnWindows? onlyOnMac? onlyOnLinux? todoIf? skipOnCI?",
-		fails: "fails failing fail pendingUntilFixed",
-		focus: "only Focus",
-		retry: "FlakeAttempts flaky",
-		tag:   "taggedAs group",
-	})
-	options = byName(map[effect]string{
-		skips: switches,
-		fails: "fails expectFailure",
-		retry: "retry retries flaky",
-		focus: "only focus solo",
-		tag:   "tag tags quarantine broken tagged",
-	})
+	marks       = table.Read(marksText)
+	annotations = effectsOf("annotations")
+	callees     = effectsOf("callees")
+	chained     = effectsOf("chained")
+	options     = effectsOf("options")
+	aspects     = effectsOf("aspects")
 )
 
-// byName returns, for each of some names, what they stand for.
-func byName[V comparable](table map[V]string) map[string]V {
-	out := map[string]V{}
-	for v, names := range table {
-		for name := range strings.FieldsSeq(names) {
-			out[name] = v
-		}
+// effectsOf returns the effects of a section's names.
+func effectsOf(section string) map[string]effect {
+	out := map[string]effect{}
+	for name, e := range marks.Names(section) {
+		out[name] = effect(e)
 	}
 	return out
 }
 
 // usualMarks are marks of pytest and its plugins that do not exclude tests.
-var usualMarks = set("parametrize usefixtures asyncio anyio trio filterwarnings django_db order xdist_group " +
-	"respx_mock httpx_mock vcr freeze_time timeout benchmark")
+var usualMarks = set(vocabulary.Text("usual"))
 
 // add adds a mark at a token.
 func (s *side) add(to *[]mark, e effect, cond string, i int) {
@@ -188,13 +165,6 @@ func (s *side) callMarks(u *unit) {
 	}
 }
 
-// aspects are what follows the body of a test in ZIO Test and specs2: test("…") { … } @@ TestAspect.ignore.
-var aspects = byName(map[effect]string{
-	skips: "ignore jvmOnly jsOnly nativeOnly notJVM notJS notNative os ifEnv ifProp scala2Only scala3Only skipUntil",
-	fails: "failing pendingUntilFixed",
-	retry: "flaky retry retries",
-})
-
 // after reads the marks behind a test.
 func (s *side) after(u *unit) {
 	i := u.to
@@ -229,7 +199,7 @@ var optionForms = byWord(map[string][]form{
 })
 
 // switches are the options that skip a test, as PowerShell has them.
-const switches = "skip ignore pending todo disabled"
+var switches = marks.Pairs("options")["skip"]
 
 var (
 	ifValue     = func(s *side, i int) string { return "if " + s.plain(i+2, max(i+2, int(s.tokens[i+2].mate))+1) }

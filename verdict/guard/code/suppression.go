@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/table"
 )
 
 // directive is a comment's instruction to a tool to ignore something.
@@ -24,17 +25,13 @@ var directivesBy = func() map[string]map[byte][]directive {
 	for _, l := range languages {
 		out[l.name] = map[byte][]directive{}
 	}
-	for line := range strings.Lines(directivesText) {
-		fields := strings.SplitN(strings.TrimSpace(line), "; ", 3)
-		if strings.HasPrefix(line, "#") || len(fields) < 3 {
-			continue
-		}
+	for _, row := range table.Read(directivesText).Rows("") {
 		for name, by := range out {
-			if fields[0] != "all" && !slices.Contains(strings.Split(fields[0], ","), name) {
+			if row[0] != "all" && !slices.Contains(strings.Split(row[0], ","), name) {
 				continue
 			}
-			for mark := range strings.SplitSeq(fields[2], " | ") {
-				by[mark[0]] = append(by[mark[0]], directive{mark, fields[1]})
+			for mark := range strings.SplitSeq(row[2], " | ") {
+				by[mark[0]] = append(by[mark[0]], directive{mark, row[1]})
 			}
 		}
 	}
@@ -297,9 +294,7 @@ func (s *side) cgo(n note) []suppression {
 }
 
 // suppressing are the annotations that tell tools to ignore something.
-var suppressing = set("SuppressWarnings Suppress SuppressFBWarnings SuppressLint SuppressMessage " +
-	"UnconditionalSuppressMessage ExcludeFromCodeCoverage " +
-	"ExcludeFromJacocoGeneratedReport CoverageIgnore Generated allow expect nowarn IgnoreAnnotation no_type_check dialyzer")
+var suppressing = set(vocabulary.Text("suppressing"))
 
 // attributeAt reads an annotation or attribute that tells a tool to ignore something.
 func (s *side) attributeAt(i int) (suppression, bool) {

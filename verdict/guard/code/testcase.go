@@ -3,9 +3,7 @@ package code
 import "strings"
 
 // testMarks are the annotations that mark tests for runners.
-var testMarks = set("Test ParameterizedTest RepeatedTest TestFactory TestTemplate Property Example RetryingTest CartesianTest " +
-	"Fact Theory SkippableFact SkippableTheory TestCase TestCaseSource TestMethod DataTestMethod " +
-	"test rstest test_case quickcheck wasm_bindgen_test apply")
+var testMarks = set(vocabulary.Text("tests"))
 
 // annotated reports whether an annotation in a unit's head makes it a test.
 func annotated(u *unit) bool {
@@ -57,9 +55,7 @@ func named(prefix string) func(*unit) bool {
 }
 
 // setUps are the names of functions, annotations and blocks that run before tests, in lower case without "_".
-var setUps = set("setup setupclass setupmodule setupmethod setuptestcase setupwitherror setuptest setupsuite setuptestsuite setupall " +
-	"setupfile asyncsetup asyncsetupclass before beforeeach beforeall beforeclass beforetest beforemethod beforesuite beforespec " +
-	"onetimesetup testfixturesetup testinitialize classinitialize")
+var setUps = set(vocabulary.Text("setups"))
 
 // setUpBlocks are those of them that are calls with a block.
 var setUpBlocks = set("before beforeEach beforeAll BeforeEach BeforeAll beforeTest beforeSpec setup suiteSetup")

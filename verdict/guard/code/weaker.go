@@ -169,12 +169,7 @@ func closest(c reading, list []reading) int {
 }
 
 // tolerating are words with which a test ignores a failure or waits for it to pass.
-var tolerating = byName(map[string]string{
-	"catches failures":     "except catch rescue recover suppress",
-	"passes over cases":    "continue next",
-	"waits or tries again": "sleep Sleep usleep sleep_ms retry Retry retries Eventually eventually waitForTimeout setTimeout",
-	"tries until it holds": "awaitAssert awaitCond assertEventually waitFor waitUntil wait_for wait_until",
-})
+var tolerating = vocabulary.Names("tolerating")
 
 // patience is how a test waits and ignores failures.
 type patience struct {
