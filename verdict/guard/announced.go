@@ -1,42 +1,33 @@
 package guard
 
 import (
+	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
+
+	"touchstone/verdict/guard/table"
 )
 
-// These are the words of a title in which somebody says that a check is left out. The first one is the verb: what
-// follows a "because" or a "that" is about something else.
-var (
-	hints = strings.Fields("also just now temporarily")
-	// leaves are the verbs, as orders and as reports; those of halves count together with their second word. "Do not run"
-	// and "stop running" are not among them: so speaks who adds a case that was never checked.
-	leaves = strings.Fields("disable disables disabled disabling exclude excludes excluded excluding ignore ignores ignored " +
-		"ignoring mute mutes muted muting omit omits omitted omitting " +
-		"quarantine quarantines quarantined skip skips skipped skipping xfail xfails xfailed")
-	halves = map[string]string{"comment": "out", "comments": "out", "commented": "out", "turn": "off", "turns": "off", "turned": "off"}
-	// breaks begin another phrase, or say that the object is new.
-	breaks = strings.Fields("after as before by during for from if in new newly of so that to under when which while with")
-	// uploads are no checks, but for the tests of one.
-	uploads = strings.Fields("upload uploads")
-	// ends can follow the object. Another noun cannot: the "test" of "test output" is no test. Nor can what makes it a
-	// condition ("on Windows", "if there is no network"): such a skip is evidence, as it is where code reads it.
-	ends = strings.Fields("added again and as because due entirely or since")
-	// conditions can follow it, too, if the check is to come back.
-	conditions = strings.Fields("against at by for from if in of on only that to under via when where which while with without")
-	// forNow says that it is.
-	forNow = strings.Fields("now temporarily until")
-)
+//go:embed titles.txt
+var titlesText string
 
-// Objects are the names of what can be left out. A test also has a name that ends in one of these, but for the ends in unlike.
+// The words of a title in which somebody says that a check is left out, as titles.txt explains them. The first one is the
+// verb: what follows a "because" or a "that" is about something else.
 var (
-	ofTests  = strings.Fields("test tests spec specs testcase testcases suite suites assertion assertions")
-	unlike   = strings.Fields("latest fastest greatest contest protest attest")
-	ofCI     = strings.Fields("ci job jobs build builds workflow workflows pipeline pipelines runner runners")
-	ofChecks = strings.Fields("lint lints linter linters linting warning warnings rule rules cop cops check checks offenses " +
-		"todo todos coverage typecheck clippy pylint mypy eslint phpstan psalm ruff flake8 rubocop credo dialyzer detekt ktlint " +
-		"swiftlint golangci-lint scan scans scanner scanners scanning codeql coverity danger sonar sonarcloud sonarqube snyk")
+	titles     = table.Read(titlesText)
+	hints      = titles.Words("hints")
+	leaves     = titles.Words("leaves")
+	halves     = titles.Names("halves")
+	breaks     = titles.Words("breaks")
+	uploads    = titles.Words("uploads")
+	ends       = titles.Words("ends")
+	conditions = titles.Words("conditions")
+	forNow     = titles.Words("for-now")
+	ofTests    = titles.Words("tests")
+	unlike     = titles.Words("unlike")
+	ofCI       = titles.Words("ci")
+	ofChecks   = titles.Words("checks")
 )
 
 // maxBetween bounds how many words stand between verb and object.

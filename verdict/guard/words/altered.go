@@ -240,35 +240,19 @@ func (a alteration) place(file string) change.Place {
 	return p
 }
 
-// shells are the words of keys of what a shell runs.
-const shells = "^run$ script command ^ps$ ^pwsh$ ^bash$"
-
-// The words of keys and values that tell what matters. See [terms] for how they are written.
+// The words of keys and values that tell what matters, as terms.txt explains them.
 var (
-	// kept are words of conditions with which checks still run for the pull requests that are to be merged.
-	kept   = termsOf("draft _tag_ _tags_ refs_heads succeeded failed failure _always_ cancelled _fork_ github_repository")
-	limits = termsOf("timeout time_out retry retries rerun attempts toleran threshold limit budget baseline _max_ _min_")
-	floors = termsOf("minimum _min_ cover score fail_under failunder at_least atleast")
-	// checking are words of lines about checks.
-	checking = termsOf("test check lint warn error sanitiz coverage strict valgrind fuzz bench assert verify _spec " +
-		"upcoming_feature swift_settings cflags cxxflags compile_options")
-	// commands are the keys of what a shell runs.
-	commands = termsOf(shells)
-	// usual are the keys of what checks nothing, and of triggers and commands, which package ci compares.
-	usual = termsOf("transform watch cache version$ name$ token key$ keys$ ^id$ title desc author url$ permissions concurrency " +
-		"dependenc ^require$ ^requires$ package_reference package_version project_reference classifiers exports features publish " +
-		"metadata ^main$ ^files$ embedded continue_on_error allow_fail ^on$ ^needs$ ^depends_on$ ^dependson$ " +
-		shells + " ^target$ ^lib$ homepage repository ^image$ credential sign_assembly components$ _main$ ^from$ ^label$ " +
-		"^labels$ indent final_newline ^type$ ^extends$ package_manager engines ^module")
-	// setup are words of steps that only prepare checks.
-	setup = termsOf("checkout setup artifact actions_cache toolchain install")
-	// used are words of limits for what a benchmark uses, most those of the limits themselves.
-	used = termsOf("alloc instructions memory bench")
-	most = termsOf("threshold max_allocs_allowed max_alloc_allowed max_allocs_limit max_alloc_limit")
+	kept      = termsOf("kept")
+	limits    = termsOf("limits")
+	floors    = termsOf("floors")
+	checking  = termsOf("checking")
+	commands  = termsOf("commands")
+	usual     = append(termsOf("usual"), commands...)
+	setup     = termsOf("setup")
+	used      = termsOf("used")
+	most      = termsOf("most")
+	preparing = vocabulary.Words("preparing")
 )
-
-// preparing are the first words of commands that only prepare checks.
-var preparing = strings.Fields("echo cd git mkdir curl sudo apt apt-get brew cp mv rm export set fi done else end then esac rustup")
 
 var (
 	// flags matches the flags of compilers and of Maven with which less is checked, strict those that make warnings errors.

@@ -1,17 +1,26 @@
 package words
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 	"unicode"
+
+	"touchstone/verdict/guard/table"
 )
 
 // terms are words, and parts of words, that a name or a text may have. "_" is the space between two words, "^" the
 // beginning of the text and "$" its end: "_max_" is a whole word, "^id$" the whole text.
 type terms []string
 
-func termsOf(list string) terms {
-	return strings.Fields(strings.NewReplacer("_", "\x01", "^", "^\x01", "$", "\x01$").Replace(list))
+//go:embed terms.txt
+var termsText string
+
+var vocabulary = table.Read(termsText)
+
+// termsOf returns the terms of a section of terms.txt.
+func termsOf(section string) terms {
+	return strings.Fields(strings.NewReplacer("_", "\x01", "^", "^\x01", "$", "\x01$").Replace(vocabulary.Text(section)))
 }
 
 // in reports whether a text has one of the terms, in lower and upper case.
