@@ -67,9 +67,7 @@ func azureJobs(p *Pipeline, n *doc.Node, outer Strength) {
 		job.Cells = nil
 		for _, leg := range legs.Items {
 			c := Cell{}
-			for _, v := range leg.Items {
-				set(c, v.Key, v)
-			}
+			c.add(leg)
 			job.Cells = append(job.Cells, c)
 		}
 	}
@@ -93,18 +91,12 @@ func inputs(all map[string]string, prefix string, parameters *doc.Node) {
 
 func azureStep(s *doc.Node) Step {
 	step := Step{Name: s.Text("displayName"), MayFail: s.Text("continueOnError"), Line: s.Line, Uses: s.Text("task"),
-		With: map[string]string{}, Dir: s.Text("workingDirectory"), Strength: fixed(azureStrength(s))}
-	for _, w := range s.Get("inputs").Members() {
-		step.With[w.Key] = w.Value
-	}
+		With: s.Get("inputs").Values(), Dir: s.Text("workingDirectory"), Strength: fixed(azureStrength(s))}
 	step.Script = actionScript(step.Uses, step.With)
 	step.ScriptLine = step.Line - 1
 	for _, key := range []string{"script", "bash", "pwsh", "powershell"} {
 		if n := s.Get(key); n != nil {
-			step.Script, step.ScriptLine = n.Value, n.Line
-			if !strings.Contains(n.Value, "\n") {
-				step.ScriptLine--
-			}
+			step.Script, step.ScriptLine = n.Value, n.Before()
 			step.Options = shell.Options{EachCounts: key == "pwsh" || key == "powershell"}
 		}
 	}

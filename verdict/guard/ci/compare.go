@@ -392,8 +392,8 @@ func (c *comparison) weaker(was, is Run) {
 		c.add(tier, change.CI, "cannot-fail", fmt.Sprintf("The check %s can no longer fail the change, or no longer runs.",
 			was.Check), at)
 	case Elsewhere:
-		if c.after.pipelines[is.Path].Strength < Sometimes {
-			at.Line = is.Trigger
+		if p := c.after.pipelines[is.Path]; p.Strength < Sometimes {
+			at.Line = p.Line
 		}
 		c.add(tier, change.CI, "not-for-pull-requests", fmt.Sprintf("The check %s no longer runs for pull requests.",
 			was.Check), at)

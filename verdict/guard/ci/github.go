@@ -103,7 +103,7 @@ func contains(list []string, any ...string) bool {
 }
 
 func githubJob(root, j *doc.Node) Job {
-	job := Job{Name: j.Key, Line: j.Line, Strength: Always, Cells: cells(j.Get("strategy", "matrix")), Inputs: map[string]string{}}
+	job := Job{Name: j.Key, Line: j.Line, Strength: Always, Cells: cells(j.Get("strategy", "matrix"))}
 	job.Computed = computed(j.Get("strategy", "matrix"))
 	job.Environment = cmp.Or(j.Text("environment"), j.Text("environment", "name"))
 	if on := strings.Join(j.Get("runs-on").Strings(), " "); !strings.Contains(on, "${{") {
@@ -114,9 +114,7 @@ func githubJob(root, j *doc.Node) Job {
 	if uses := j.Text("uses"); uses != "" {
 		job.Calls = strings.TrimPrefix(strings.TrimPrefix(uses, "$/"), "./")
 		job.Strength = conditioned(nil, j)(Cell{dynamic: "true"})
-		for _, input := range j.Get("with").Members() {
-			job.Inputs[input.Key] = input.Value
-		}
+		job.Inputs = j.Get("with").Values()
 		if strings.Contains(uses, "@") { // in another repository: an unknown command
 			job.Steps = []Step{{Line: j.Line, Script: "workflow " + uses, Strength: fixed(Always)}}
 		}
@@ -128,16 +126,10 @@ func githubJob(root, j *doc.Node) Job {
 	windows := strings.HasPrefix(j.Text("runs-on"), "windows")
 	for _, s := range j.Get("steps").Members() {
 		step := Step{Name: s.Text("name"), MayFail: s.Text("continue-on-error") + j.Text("continue-on-error"), Line: s.Line,
-			Uses: s.Text("uses"), With: map[string]string{}, Dir: cmp.Or(s.Text("working-directory"), dir)}
-		for _, w := range s.Get("with").Members() {
-			step.With[w.Key] = w.Value
-		}
+			Uses: s.Text("uses"), With: s.Get("with").Values(), Dir: cmp.Or(s.Text("working-directory"), dir)}
 		step.Options, step.Script, step.ScriptLine = githubShell(cmp.Or(s.Text("shell"), shellOf), windows), s.Text("run"), s.Line
 		if run := s.Get("run"); run != nil {
-			step.Line, step.ScriptLine = run.Line, run.Line
-			if !strings.Contains(run.Value, "\n") {
-				step.ScriptLine--
-			}
+			step.Line, step.ScriptLine = run.Line, run.Before()
 		}
 		if step.Script == "" {
 			step.Script = actionScript(step.Uses, step.With)

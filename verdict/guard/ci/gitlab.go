@@ -150,11 +150,7 @@ func scriptSteps(n *doc.Node, o shell.Options) []Step {
 		return nil
 	}
 	if n.Kind == doc.Scalar {
-		offset := n.Line
-		if !strings.Contains(n.Value, "\n") {
-			offset--
-		}
-		return []Step{{Line: n.Line, Script: n.Value, ScriptLine: offset, Options: o, Strength: fixed(Always)}}
+		return []Step{{Line: n.Line, Script: n.Value, ScriptLine: n.Before(), Options: o, Strength: fixed(Always)}}
 	}
 	// Each entry becomes one step, to keep its line. Earlier lines that affect later ones, such as "set" and
 	// "exit", are repeated before each.

@@ -85,22 +85,20 @@ func set(c Cell, key string, v *doc.Node) {
 	}
 }
 
-func excluded(list []Cell, exclude *doc.Node) []Cell {
-	var out []Cell
-	for _, c := range list {
-		drop := false
-		for _, e := range exclude.Members() {
-			fits := len(e.Items) > 0
-			for _, item := range e.Items {
-				fits = fits && c[item.Key] == item.Value
-			}
-			drop = drop || fits
-		}
-		if !drop {
-			out = append(out, c)
-		}
+// add sets the values of an entry's keys.
+func (c Cell) add(entry *doc.Node) {
+	for _, item := range entry.Items {
+		set(c, item.Key, item)
 	}
-	return out
+}
+
+func excluded(list []Cell, exclude *doc.Node) []Cell {
+	return slices.DeleteFunc(list, func(c Cell) bool {
+		return slices.ContainsFunc(exclude.Members(), func(e *doc.Node) bool {
+			differs := func(item *doc.Node) bool { return c[item.Key] != item.Value }
+			return len(e.Items) > 0 && !slices.ContainsFunc(e.Items, differs)
+		})
+	})
 }
 
 // included adds an entry's values to the cells that it fits, or else makes a new cell.
@@ -109,24 +107,17 @@ func included(list []Cell, include *doc.Node) []Cell {
 	for _, e := range include.Members() {
 		fitted := false
 		for i := range list[:made] {
-			fits := len(e.Items) > 0
-			for _, item := range e.Items {
-				if had, there := list[i][item.Key]; there && had != item.Value {
-					fits = false
-				}
-			}
-			if fits {
+			if len(e.Items) > 0 && !slices.ContainsFunc(e.Items, func(item *doc.Node) bool {
+				had, there := list[i][item.Key]
+				return there && had != item.Value
+			}) {
 				fitted = true
-				for _, item := range e.Items {
-					set(list[i], item.Key, item)
-				}
+				list[i].add(e)
 			}
 		}
 		if !fitted && len(list) < maxCells {
 			one := Cell{}
-			for _, item := range e.Items {
-				set(one, item.Key, item)
-			}
+			one.add(e)
 			list = append(list, one)
 		}
 	}

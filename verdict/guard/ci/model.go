@@ -99,10 +99,6 @@ type Run struct {
 	// Inside says that it runs for no pull request from a fork, and Asked that the text of a pull request decides whether it
 	// runs.
 	Inside, Asked bool
-	// Trigger is the line of the pipeline's triggers.
-	Trigger int
-	// Context is the step's context.
-	Context string
 }
 
 // errNoPipeline says that a document is not a pipeline of its system.
@@ -184,7 +180,7 @@ func (p Pipeline) Runs(name string, project *shell.Project) (runs []Run, unread 
 				}
 				inside, asked := not(fork, "true"), not(says, "true") || not(says, "false")
 				for _, c := range checks {
-					c.Path, c.Job, c.Step, c.Trigger, c.Context, c.Inside, c.Asked = name, job.Name, step, p.Line, step.Context, inside, asked
+					c.Path, c.Job, c.Step, c.Inside, c.Asked = name, job.Name, step, inside, asked
 					if c.Strength = min(c.Strength, strength); len(runs) < maxRuns {
 						runs = append(runs, c)
 					}

@@ -74,7 +74,7 @@ func (c *comparison) arguments(was, is Run) {
 	if len(lost) > 0 && len(gained) == 0 && !slices.ContainsFunc(lost, func(a string) bool { return !strict.MatchString(a) }) {
 		c.add(c.unexplained(), change.Strictness, "less-strict", fmt.Sprintf("The check %s is no longer told %s.", was.Check, lost[0]), at)
 	}
-	if denies(was.Args) && !denies(is.Args) && !strings.Contains(strings.ToLower(is.Context), "warnings") {
+	if denies(was.Args) && !denies(is.Args) && !strings.Contains(strings.ToLower(is.Step.Context), "warnings") {
 		c.add(change.Hold, change.CI, "warnings-allowed", fmt.Sprintf("The check %s no longer fails on warnings.", was.Check), at)
 	}
 }
@@ -141,8 +141,8 @@ func (c *comparison) context(before, after []Run) {
 		}
 	}
 	switch {
-	case was.Context != is.Context:
-		at.Before, at.After = was.Context, is.Context
+	case was.Step.Context != is.Step.Context:
+		at.Before, at.After = was.Step.Context, is.Step.Context
 		c.add(change.Evidence, change.CI, "context-changed", fmt.Sprintf("Where or with what %s runs is changed.", is.Check), at)
 	case slices.ContainsFunc(before, func(b Run) bool {
 		return !slices.ContainsFunc(after, func(a Run) bool { return a.looksAt() == b.looksAt() })
@@ -159,9 +159,6 @@ func (r Run) looksAt() string {
 // commands compares the command lines of programs that are not known as checks, in pipelines without any other
 // finding: such a program is known by its name, and may now check less.
 func (c *comparison) commands() {
-	ran := func(runs []Run, r Run) bool {
-		return slices.ContainsFunc(runs, func(o Run) bool { return o.command() == r.command() })
-	}
 	for _, was := range c.before.others {
 		if isTest(strings.ToLower(was.Step.Name)) && c.after.jobs[was.job()].Strength >= Sometimes {
 			had, now := like(c.before.others, was), like(c.after.others, was)
@@ -188,13 +185,10 @@ func (c *comparison) commands() {
 }
 
 // like returns the runs of the same command in the same job and step.
-func like(runs []Run, r Run) (all []Run) {
-	for _, o := range runs {
-		if o.Path == r.Path && o.Job == r.Job && o.Step.Name == r.Step.Name && slices.Equal(o.Args, r.Args) {
-			all = append(all, o)
-		}
-	}
-	return all
+func like(runs []Run, r Run) []Run {
+	return where(runs, func(o *Run) bool {
+		return o.Path == r.Path && o.Job == r.Job && o.Step.Name == r.Step.Name && slices.Equal(o.Args, r.Args)
+	})
 }
 
 var printing = regexp.MustCompile(`^(?:-v+|-q+|--(?:no-)?(?:verbose|quiet|color|colour|colors|progress)(?:=\w+)?)$`)

@@ -33,14 +33,14 @@ func scripts(files []change.File) []change.Finding {
 			for _, target := range slices.Sorted(maps.Keys(targets)) {
 				s.jobs[f.Name()+"\x00"+target] = Job{}
 				for _, c := range targets[target] {
+					r := Run{Path: f.Name(), Job: target, Strength: Always, Args: c.Args, Line: 1}
 					if check, is := c.Check(); is {
-						r := Run{Path: f.Name(), Job: target, Check: check.Name, Guessed: true, Strength: Always, Args: c.Args, Line: 1}
-						if c.Lost || neutral(c.Args) {
+						if r.Check, r.Guessed = check.Name, true; c.Lost || neutral(c.Args) {
 							r.Strength = Never
 						}
 						s.runs = append(s.runs, r)
-					} else if runs, _ := (shell.Command{Args: []string{"make", target}}).Check(); runs.Name != "" && !c.Idle() {
-						s.others = append(s.others, Run{Path: f.Name(), Job: target, Strength: Always, Args: c.Args, Line: 1})
+					} else if _, named := (shell.Command{Args: []string{"make", target}}).Check(); named && !c.Idle() {
+						s.others = append(s.others, r)
 					}
 				}
 			}

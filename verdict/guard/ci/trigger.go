@@ -69,14 +69,10 @@ func (c *comparison) kept(name string) bool {
 
 // covered reports whether everything that a workflow checked runs for pull requests elsewhere.
 func (c *comparison) covered(name string) bool {
-	for _, r := range c.before.runs {
-		if r.Path == name && r.Strength >= Sometimes && !slices.ContainsFunc(c.after.runs, func(o Run) bool {
-			return o.Check == r.Check && o.Path != name && o.Strength >= r.Strength
-		}) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.before.runs, func(r Run) bool {
+		covers := func(o Run) bool { return o.Check == r.Check && o.Path != name && o.Strength >= r.Strength }
+		return r.Path == name && r.Strength >= Sometimes && !slices.ContainsFunc(c.after.runs, covers)
+	})
 }
 
 // doubled reports whether a check runs for pull requests as reliably in a job of another pipeline, with the same command on the
@@ -85,7 +81,7 @@ func (c *comparison) doubled(was Run) bool {
 	machine := c.before.jobs[was.job()].Machine
 	return machine != "" && slices.ContainsFunc(c.after.runs, func(o Run) bool {
 		return o.Path != was.Path && o.Check == was.Check && o.Strength >= was.Strength && o.command() == was.command() &&
-			o.Context == was.Context && c.after.jobs[o.job()].Machine == machine
+			o.Step.Context == was.Step.Context && c.after.jobs[o.job()].Machine == machine
 	})
 }
 

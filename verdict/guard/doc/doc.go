@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -83,6 +84,23 @@ func (n *Node) Members() []*Node {
 	return n.Items
 }
 
+// Values returns the values of a map's members by their keys.
+func (n *Node) Values() map[string]string {
+	out := map[string]string{}
+	for _, item := range n.Members() {
+		out[item.Key] = item.Value
+	}
+	return out
+}
+
+// Before is the line before a text's first one, which begins below its key if it has several lines.
+func (n *Node) Before() int {
+	if strings.Contains(n.Value, "\n") {
+		return n.Line
+	}
+	return n.Line - 1
+}
+
 // Strings returns the scalar itself, or the scalars in a list.
 func (n *Node) Strings() []string {
 	switch {
@@ -100,44 +118,36 @@ func (n *Node) Strings() []string {
 	return out
 }
 
-// formats are the parsers by file extension; the map named has parsers by whole file name.
-var formats = map[string]func([]byte) (*Node, error){
-	".neon": parseNEON,
-	".yml":  parseYAML, ".yaml": parseYAML, ".toml": parseTOML, ".json": parseJSON, ".jsonc": parseJSON, ".xctestplan": parseJSON,
-	".json5": parseJSON,
-	".xml":   parseXML, ".csproj": parseXML, ".vbproj": parseXML, ".fsproj": parseXML, ".props": parseXML, ".targets": parseXML,
-	".ruleset": parseXML,
-	".ini":     parseINI, ".cfg": parseINI, ".properties": parseINI, ".conf": parseTOML,
-	".js": parseScript, ".cjs": parseScript, ".mjs": parseScript, ".ts": parseScript, ".mts": parseScript, ".cts": parseScript,
-	".gradle": parseScript, ".kts": parseScript, ".sbt": parseSbt,
-	".supp": parseLines,
-	".txt":  parseLines, ".txtar": parseLines,
+// format is a parser with the whole file names and, after a star, the extensions that it is for.
+type format struct {
+	parse func([]byte) (*Node, error)
+	names []string
 }
 
-// named are the parsers of files whose extension does not tell their format.
-var named = map[string]func([]byte) (*Node, error){
-	".coveragerc": parseINI, ".flake8": parseINI, ".pylintrc": parseINI, "pylintrc": parseINI, ".editorconfig": parseINI,
-	".globalconfig": parseINI, ".npmrc": parseINI,
-	".shellcheckrc": parseINI, ".bandit": parseINI, ".yamllint": parseYAML, ".eslintrc": parseYAML, ".stylelintrc": parseYAML,
-	".nycrc": parseJSON, ".c8rc": parseJSON,
-	".jshintrc": parseJSON, ".swcrc": parseJSON, ".mocharc": parseYAML, "Pipfile": parseTOML, ".eslintignore": parseLines,
-	".stylelintignore": parseLines, ".semgrepignore": parseLines, ".trivyignore": parseLines, ".gitleaksignore": parseLines,
-	".clang-tidy": parseYAML, ".ansible-lint": parseYAML, ".sqlfluff": parseINI,
-	".taprc": parseYAML, ".swift-format": parseJSON, "brakeman.ignore": parseJSON, ".credo.exs": parseLines,
-	".covignore": parseLines, "OWNERS": parseYAML, "OWNERS_ALIASES": parseYAML,
+var formats = []format{
+	{parseNEON, strings.Fields("*.neon")},
+	{parseYAML, strings.Fields("*.yml *.yaml .yamllint .eslintrc .stylelintrc .mocharc .clang-tidy .ansible-lint .taprc OWNERS " +
+		"OWNERS_ALIASES")},
+	{parseTOML, strings.Fields("*.toml *.conf Pipfile")},
+	{parseJSON, strings.Fields("*.json *.jsonc *.xctestplan *.json5 .nycrc .c8rc .jshintrc .swcrc .swift-format brakeman.ignore")},
+	{parseXML, strings.Fields("*.xml *.csproj *.vbproj *.fsproj *.props *.targets *.ruleset")},
+	{parseINI, strings.Fields("*.ini *.cfg *.properties .coveragerc .flake8 .pylintrc pylintrc .editorconfig .globalconfig .npmrc " +
+		".shellcheckrc .bandit .sqlfluff")},
+	{parseScript, strings.Fields("*.js *.cjs *.mjs *.ts *.mts *.cts *.gradle *.kts")},
+	{parseSbt, strings.Fields("*.sbt")},
+	{parseLines, strings.Fields("*.supp *.txt *.txtar .eslintignore .stylelintignore .semgrepignore .trivyignore .gitleaksignore .credo.exs " +
+		".covignore")},
 }
 
 // Parse reads a document in the format that its name implies. An empty document is an empty map. A name
 // without a known format is an error.
 func Parse(name string, content []byte) (root *Node, err error) {
 	name = strings.TrimSuffix(name, ".dist")
-	parse := named[path.Base(name)]
-	if parse == nil {
-		parse = formats[strings.ToLower(path.Ext(name))]
-	}
+	base, extension := path.Base(name), "*"+strings.ToLower(path.Ext(name))
+	format := slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.names, base) || slices.Contains(f.names, extension) })
 	switch {
-	case parse == nil:
-		return nil, fmt.Errorf("no format is known for %s", path.Base(name))
+	case format < 0:
+		return nil, fmt.Errorf("no format is known for %s", base)
 	case len(content) > MaxSize || tooDeep(content):
 		return nil, ErrTooLarge
 	case len(bytes.TrimSpace(content)) == 0:
@@ -149,7 +159,7 @@ func Parse(name string, content []byte) (root *Node, err error) {
 			root, err = nil, fmt.Errorf("its parser failed: %v", r)
 		}
 	}()
-	root, err = parse(content)
+	root, err = formats[format].parse(content)
 	if err != nil {
 		return nil, err
 	}
