@@ -1,33 +1,9 @@
 package guard
 
 import (
-	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
-
-	"touchstone/verdict/guard/table"
-)
-
-//go:embed titles.txt
-var titlesText string
-
-// The words of a title in which somebody says that a check is left out, as titles.txt explains them. The first one is the
-// verb: what follows a "because" or a "that" is about something else.
-var (
-	titles     = table.Read(titlesText)
-	hints      = titles.Words("hints")
-	leaves     = titles.Words("leaves")
-	halves     = titles.Names("halves")
-	breaks     = titles.Words("breaks")
-	uploads    = titles.Words("uploads")
-	ends       = titles.Words("ends")
-	conditions = titles.Words("conditions")
-	forNow     = titles.Words("for-now")
-	ofTests    = titles.Words("tests")
-	unlike     = titles.Words("unlike")
-	ofCI       = titles.Words("ci")
-	ofChecks   = titles.Words("checks")
 )
 
 // maxBetween bounds how many words stand between verb and object.

@@ -39,13 +39,6 @@ const (
 	maxSourceSize = 16 << 20 // bytes
 )
 
-// pipelineDirs are the folders in which pipelines, and the scripts that they run, usually are.
-var pipelineDirs = []string{
-	".", ".github/workflows", ".gitea/workflows", ".forgejo/workflows", ".circleci", ".buildkite", ".woodpecker", ".gitlab/ci",
-	".azure-pipelines",
-	"scripts", "script", "bin", "ci", ".ci", ".github/scripts",
-}
-
 // Surround adds to a change the unchanged files that are needed to judge it: the other pipelines, the scripts
 // that they run and the manifests at the root, if one of those changed; the configurations that a new one
 // replaces; a test of each folder that leaves a Go module, and the modules around it; the code that deleted tests

@@ -16,9 +16,6 @@ import (
 // isAttributes reports whether a file can mark other files as generated or vendored.
 func isAttributes(name string) bool { return path.Base(name) == ".gitattributes" }
 
-// elsewhere are the folders of third-party code, fewer than in worktree/filekind: each one is not examined.
-var elsewhere = []string{"vendor", "third_party", "node_modules", "bower_components", "Pods"}
-
 // vendored reports whether a file is in such a folder.
 func vendored(name string) bool {
 	folders := strings.Split(name, "/")

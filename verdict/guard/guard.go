@@ -91,10 +91,6 @@ func Examines(name string) bool {
 	return name != "" && !vendored(name) && (Gates(name) || code.Examines(name) || checks(name) || words.IsShell(name) || describes(name))
 }
 
-// descriptions are name patterns of files that say which versions a package supports, and have no finding by that: a change
-// of one can explain why less is checked.
-var descriptions = strings.Fields("*.gemspec *.gemfile *.podspec *.cabal")
-
 func describes(name string) bool {
 	return change.IsManifest(name) || change.IsLock(name) || code.IsModule(name) || tools.FitsAny(descriptions, name)
 }
@@ -113,20 +109,6 @@ func checks(name string) bool {
 
 // limited matches data files whose names, or folders' names, say that they hold the limits of a check.
 var limited = regexp.MustCompile(`(?i)(?:threshold|baseline|budget|limit|tolerance)[^/]*(?:/.*)?\.(?:json|ya?ml|toml)$`)
-
-// builds are name patterns of files that say how a project is built and tested.
-var builds = strings.Fields("requirements*.txt Gemfile.lock CMakeLists.txt BUILD BUILD.bazel WORKSPACE meson.build configure.ac " +
-	"Rakefile Dockerfile mix.exs Package.swift Package@*.swift docker-compose* *.gradle *.kts *.cmake *.bzl *.sbt *.cfg *.toml *.yml " +
-	"*.yaml .bazelrc .simplecov *.hcl *.neon *.neon.dist *.star phpunit*.xml phpunit*.xml.dist")
-
-// settings are name patterns of documents that say how a project is built and tested if they are at the root, or
-// in a folder of tools.
-var settings = strings.Fields("*.json *.jsonc *.json5 *.xml *.ini *.conf *.properties *.dist")
-
-// others are name patterns of files with the same endings that say nothing about builds and checks, or that another
-// project writes.
-var others = strings.Fields("*.md noxfile.py *.lock settings.gradle* *-lock.yaml *.lock.yml dependabot.y*ml release-drafter*.y*ml " +
-	"gradlew* eng/common/* eng/common/*/* eng/common/*/*/*")
 
 func isBuild(name string) bool {
 	return (tools.FitsAny(builds, name) || tools.ForTools(path.Dir(name)) && tools.FitsAny(settings, name)) && !isOther(name)

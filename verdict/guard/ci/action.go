@@ -21,6 +21,11 @@ var (
 	hushed         = checks.Words("hushed")
 	ignoring       = checks.Lists("ignoring")
 	leaving        = checks.Words("leaving")
+	hosted         = checks.Words("hosted")
+	steering       = checks.Words("steering")
+	global         = checks.Words("global")
+	standard       = checks.Words("standard")
+	travisAxes     = checks.Words("travisAxes")
 )
 
 // actionCheck returns the check that an action performs, and its arguments.

@@ -246,9 +246,6 @@ func (c *comparison) check(check string, before, after []Run) {
 	}
 }
 
-// hosted are checks that their host can also run through its own settings.
-var hosted = []string{"codeql", "codecov", "coveralls"}
-
 // keyed are checks that need a secret, which pull requests from forks do not get.
 var keyed = append([]string{"sonar", "snyk test"}, hosted...)
 

@@ -153,11 +153,6 @@ func githubJob(root, j *doc.Node) Job {
 	return job
 }
 
-// steering are variables that tell checks what to examine or when to give up.
-var steering = []string{"GOFLAGS", "PYTEST_ADDOPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_BUILD_WARNINGS", "NODE_OPTIONS", "MAVEN_OPTS",
-	"MAVEN_ARGS",
-	"SKIP", "HUSKY", "GRADLE_OPTS", "TOX_SKIP_ENV", "ESLINT_USE_FLAT_CONFIG", "RUBYOPT", "PYTHONWARNINGS"}
-
 // environment returns the steering variables that a step, its job or its workflow sets.
 func environment(nodes ...*doc.Node) string {
 	var out []string

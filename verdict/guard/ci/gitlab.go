@@ -14,10 +14,6 @@ func isGitLab(name string) bool {
 	return strings.HasSuffix(path.Base(name), ".gitlab-ci.yml") || strings.HasPrefix(name, ".gitlab/ci/") && isYAML(name)
 }
 
-// global are the keys of a GitLab document that are not jobs.
-var global = []string{"default", "include", "stages", "variables", "workflow", "image", "services", "cache", "before_script",
-	"after_script", "spec", "pages"}
-
 // readGitLab follows https://docs.gitlab.com/ci/yaml/
 func readGitLab(root *doc.Node) (Pipeline, error) {
 	p := Pipeline{Strength: Always, Line: 1}

@@ -9,9 +9,6 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
-// standard are the linters that golangci-lint runs by default: https://golangci-lint.run/docs/linters/.
-var standard = strings.Fields("errcheck govet ineffassign staticcheck unused")
-
 var (
 	linters = regexp.MustCompile(`^\.golangci\.(?:ya?ml|toml|json)$`)
 	// fewerLinters matches options with which golangci-lint may run other linters, or on less.

@@ -43,9 +43,6 @@ func readTravis(root *doc.Node) (Pipeline, error) {
 	return p, nil
 }
 
-// travisAxes are the keys whose lists are the axes of a matrix.
-var travisAxes = []string{"os", "arch", "env", "python", "rvm", "node_js", "go", "jdk", "rust", "php"}
-
 // fits reports whether all values of an entry of allow_failures are those of a job's cell.
 func fits(allowed, job *doc.Node, cell Cell) bool {
 	return len(allowed.Items) > 0 && !slices.ContainsFunc(allowed.Items, func(item *doc.Node) bool {

@@ -2,12 +2,9 @@ package code
 
 import (
 	"cmp"
-	_ "embed"
 	"hash/fnv"
 	"strconv"
 	"strings"
-
-	"touchstone/verdict/guard/table"
 )
 
 // assertion is one assertion of a test: from the asserting word to the end of the statement. In Go it is the
@@ -48,21 +45,6 @@ func isAssertion(name string) bool {
 	rest, ok := strings.CutPrefix(name, "expect")
 	return ok && rest != "" && rest[0] >= 'A' && rest[0] <= 'Z'
 }
-
-//go:embed words.txt
-var wordsText string
-
-// Words of assertions, as words.txt explains them.
-var (
-	vocabulary        = table.Read(wordsText)
-	assertionPrefixes = vocabulary.Words("prefixes")
-	exactAssertions   = set(vocabulary.Text("exact"))
-	receivers         = set(vocabulary.Text("receivers"))
-	tMethods          = set(vocabulary.Text("methods"))
-	neutral           = set(vocabulary.Text("neutral"))
-	truths            = set(vocabulary.Text("truths"))
-	looseWords        = set(vocabulary.Text("loose"))
-)
 
 // maxAssertions bounds the assertions of one test.
 const maxAssertions = 1000
@@ -119,9 +101,6 @@ func (s *side) receives(i int) bool {
 	return (receivers[t] || strings.HasSuffix(t, "Assert")) && s.of(i+1) == "." && s.kindOf(i+2) == word && s.of(i-1) != "." &&
 		(len(t) > 2 || tMethods[s.of(i+2)]) && !ending[s.of(i+2)] && s.calls(i+2)
 }
-
-// ending are methods of such objects that end a test without an assertion.
-var ending = set("Ignore Inconclusive Pass Skip")
 
 // asserts reports whether a word begins an assertion.
 func (s *side) asserts(i int) bool {
@@ -231,9 +210,6 @@ func (c reading) allows(than reading) bool {
 	return (off || accepting[c.op] && c.op == than.op) && len(c.words) > len(than.words) && share(than.words, c.words) == 1
 }
 
-// accepting are assertions that a result is one of several.
-var accepting = set("in assertin oneof tobeoneof isin anyof isanyof isoneof beoneof")
-
 // shortens reports whether an assertion looks for only a part of the text that the other one looks for.
 func (c reading) shortens(than reading) bool {
 	if c.strength > bounded {
@@ -249,9 +225,6 @@ func (c reading) shortens(than reading) bool {
 	}
 	return false
 }
-
-// digits are assertions whose number is the count of significant digits: fewer digits are looser.
-var digits = set("tobecloseto assertalmostequal almostequal")
 
 // operation is the last function that an assertion calls, or the operator that it compares with.
 func (s *side) operation(from, to int) string {
@@ -338,9 +311,6 @@ func (c reading) constant() bool {
 	return true
 }
 
-// constants are words with a fixed value, and the test as an argument.
-var constants = set("true false nil null None True False TRUE FALSE undefined t self eq")
-
 // failing is the condition of a Go "if" whose block fails the test.
 func (s *side) failing(u *unit, i int) (from, to int) {
 	open := i + 1
@@ -377,8 +347,6 @@ func (s *side) failedBy(from, to int) string {
 	}
 	return map[string]string{"!=": "==", "==": "!=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}[s.of(k)]
 }
-
-var failures = set("Error Errorf Fatal Fatalf Fail FailNow Failf")
 
 // bounded is the strength of an assertion with one bound, about that of one with two bounds.
 const (

@@ -341,12 +341,6 @@ type condition struct {
 	at   int
 }
 
-var conditional = set("if elif elseif else unless except rescue catch case guard " +
-	"platform_is platform_is_not ruby_version_is ruby_bug conflicts_with not_supported_on") // guards of mspec
-
-// joining are the words and signs that can begin a further line of a condition, or end one.
-var joining = set("where && || ,")
-
 // under is the innermost condition around a token that begins at the token from or after it; "" for none.
 func (s *side) under(i, from int) string {
 	if all := s.conditionsAt(i, from); len(all) > 0 {

@@ -60,9 +60,6 @@ func (s *side) certain(cond string) bool {
 	})
 }
 
-// fixed are words of conditions that say nothing about where a test runs.
-var fixed = set(vocabulary.Text("fixed"))
-
 // skipping are the functions in files of tests, by language and name, that skip for certain what calls them and did not before.
 func (x *examination) skipping() map[string]bool {
 	out := map[string]bool{}

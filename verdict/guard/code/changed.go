@@ -19,15 +19,6 @@ type altered struct {
 	asserts     bool           // an assertion is not there any more as it was
 }
 
-// deciding are words and operators with which code passes over what follows, or makes it depend on something.
-var deciding = set(vocabulary.Text("deciding"))
-
-// operators are the signs that say something.
-var operators = set("== != === !== < > <= >= && || ! ? - + * / % ?.")
-
-// importing are the words that begin a statement which only names what a file uses.
-var importing = set("import from use using package require require_relative include")
-
 // telling calls do for each token that says something: no punctuation, local variable, own name or import.
 func (u *unit) telling(do func(i int, says string)) {
 	s, past := u.side, 0

@@ -38,11 +38,6 @@ func (f *finder) braced(i int) *unit {
 	return nil
 }
 
-var control = set(vocabulary.Text("control"))
-
-// statement are words that begin a statement, so that the head of a definition begins after them.
-var statement = set("else return case throw new yield do default goto")
-
 // defined reads a definition that begins with a keyword.
 func (f *finder) defined(i int) *unit {
 	n := i + 1
@@ -162,8 +157,6 @@ func (f *finder) begins(i int) bool {
 	t := f.of(i)
 	return f.lang.newlines && (f.lang.define[t] || t == "@" || modifiers[t])
 }
-
-var modifiers = set(vocabulary.Text("modifiers"))
 
 // headOf is the first token of the marks and modifiers before a definition.
 func (f *finder) headOf(i int) int {

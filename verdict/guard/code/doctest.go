@@ -22,9 +22,6 @@ type example struct {
 	line int
 }
 
-// idleInfo are the words of an info string with which an example does not run, or has to fail.
-var idleInfo = set("ignore no_run should_panic compile_fail text")
-
 // idle is the first word with which an example does not run, "" if it runs.
 func (e example) idle() string {
 	for _, w := range e.info {

@@ -48,8 +48,6 @@ chain:
 	return u
 }
 
-var callers = set("Deno RSpec QUnit")
-
 // titled reads a call's arguments from a token on: the name, the body and the end of a unit.
 func (f *finder) titled(u *unit, n int) bool {
 	if f.lang.dashes {

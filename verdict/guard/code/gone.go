@@ -325,5 +325,3 @@ func stem(name string) string {
 func isSubject(name string) bool {
 	return subjects[strings.ToLower(path.Ext(name))]
 }
-
-var subjects = set(".html .erb .haml .slim .css .scss .proto .sql .graphql .json .xml .tmpl .jbuilder .jinja .j2 .mustache")

@@ -193,12 +193,6 @@ func IsScript(name string) bool {
 	return ext != "" && languageOf(name) == nil && (testScripts[ext] || !testData[ext] && isTestPath(name))
 }
 
-// testScripts are the endings of files that are tests wherever they are: Gherkin, Perl, Robot Framework, PHP and lit.
-var testScripts = set(".feature .t .robot .phpt .bats .test")
-
-// testData are the endings of what tests read or compare with, and of documents.
-var testData = set(vocabulary.Text("data"))
-
 // fixture matches folders of data that tests read. The data may be tests of another runner.
 var fixture = regexp.MustCompile(`(?:^|/)(?:__fixtures__|fixtures?|testdata|test-data)/`)
 

@@ -172,13 +172,6 @@ func (l *lexer) operand() bool {
 	}
 }
 
-var (
-	beforeOperand = set("return typeof instanceof in of new delete void throw case do else yield await if unless " +
-		"while until when and or not then default break continue debugger extends")
-	// statements are words with an expression in parentheses before a statement.
-	statements = set("if while for with")
-)
-
 // regexp reads a regular expression.
 func (l *lexer) regexp() bool {
 	if l.spent() {
@@ -250,13 +243,4 @@ func (l *lexer) percent() bool {
 	}
 	l.wasted += i - l.at
 	return false
-}
-
-// set makes a set from the words of a text.
-func set(words string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		out[w] = true
-	}
-	return out
 }

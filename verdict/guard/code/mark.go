@@ -55,9 +55,6 @@ func effectsOf(section string) map[string]effect {
 	return out
 }
 
-// usualMarks are marks of pytest and its plugins that do not exclude tests.
-var usualMarks = set(vocabulary.Text("usual"))
-
 // add adds a mark at a token.
 func (s *side) add(to *[]mark, e effect, cond string, i int) {
 	if len(*to) < maxMarks {

@@ -8,9 +8,6 @@ import (
 	"touchstone/verdict/guard/words"
 )
 
-// wiring are the functions with which a build says that one task needs another.
-var wiring = set("dependsOn finalizedBy")
-
 // compareNever finds code of a test, or code that makes a check a part of the build, that ran and is under a
 // constant false now.
 func (x *examination) compareNever(before, after *side) {

@@ -219,9 +219,6 @@ func (u *unit) wordSet() map[string]bool {
 	return u.words
 }
 
-// common are words that do not distinguish tests.
-var common = set(vocabulary.Text("common"))
-
 // share is the share of one set that is in another one, from 0 to 1.
 func share(a, b map[string]bool) float64 {
 	if len(a) == 0 {

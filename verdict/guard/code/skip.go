@@ -365,8 +365,6 @@ func (u *unit) callsInherited() (does bool) {
 	return does
 }
 
-var inherited = set("super base parent")
-
 // compareFocus finds new tests that keep the old ones, or inherited ones, from running.
 func (x *examination) compareFocus() {
 	for _, a := range x.pairs.after {

@@ -293,9 +293,6 @@ func (s *side) cgo(n note) []suppression {
 	return out
 }
 
-// suppressing are the annotations that tell tools to ignore something.
-var suppressing = set(vocabulary.Text("suppressing"))
-
 // attributeAt reads an annotation or attribute that tells a tool to ignore something.
 func (s *side) attributeAt(i int) (suppression, bool) {
 	name := s.of(i)

@@ -2,9 +2,6 @@ package code
 
 import "strings"
 
-// testMarks are the annotations that mark tests for runners.
-var testMarks = set(vocabulary.Text("tests"))
-
 // annotated reports whether an annotation in a unit's head makes it a test.
 func annotated(u *unit) bool {
 	if u.word == "class" || u.word == "mod" || u.word == "record" || u.word == "object" {
@@ -53,12 +50,6 @@ func named(prefix string) func(*unit) bool {
 		return u.parent.word == "class" && u.side.collected(u.parent)
 	}
 }
-
-// setUps are the names of functions, annotations and blocks that run before tests, in lower case without "_".
-var setUps = set(vocabulary.Text("setups"))
-
-// setUpBlocks are those of them that are calls with a block.
-var setUpBlocks = set("before beforeEach beforeAll BeforeEach BeforeAll beforeTest beforeSpec setup suiteSetup")
 
 // setsUp reports whether a function of a test file runs before tests.
 func (u *unit) setsUp() bool {

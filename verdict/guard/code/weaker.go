@@ -129,9 +129,6 @@ func (x *examination) emptied(p pair) bool {
 	return true
 }
 
-// idleWords are the words left in a test in which nothing happens.
-var idleWords = set("pass return null undefined _")
-
 // checks reports whether a function of this name asserts something, or has a name that says so.
 func (x *examination) checks(name string) bool {
 	lower := strings.ToLower(name)
@@ -167,9 +164,6 @@ func closest(c reading, list []reading) int {
 	}
 	return at
 }
-
-// tolerating are words with which a test ignores a failure or waits for it to pass.
-var tolerating = vocabulary.Names("tolerating")
 
 // patience is how a test waits and ignores failures.
 type patience struct {

@@ -11,18 +11,6 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// buildFiles are name patterns of files that say what is compiled, and how.
-var buildFiles = strings.Fields("CMakeLists.txt *.cmake meson.build BUILD BUILD.bazel *.bzl Makefile mix.exs")
-
-// wholeBuilds are the files of Gradle that are for all of its modules. Another one is for the module in its folder.
-var wholeBuilds = strings.Fields("build.gradle build.gradle.kts")
-
-// flagFiles are those of them, and others, all of whose flags are for all that is compiled.
-var flagFiles = append(strings.Fields("*.sbt Package.swift Package@*.swift .bazelrc *.gradle *.kts"), buildFiles...)
-
-// foreign are parts of the names of folders of third-party code that is built from source.
-var foreign = strings.Fields("deps external extern third 3rd contrib subprojects vendor")
-
 var (
 	// overall match what gives flags to all that is compiled.
 	overall = []*regexp.Regexp{

@@ -37,10 +37,6 @@ func linterRuns(before map[string]bool, v value) bool {
 		standard && !before["linters/disable-all"] && !before["linters/default=none"]
 }
 
-// analyzers are parts of the names of packages and plugins that check code.
-var analyzers = strings.Fields("analyzer stylecop errorprone nullaway checkstyle spotbugs pmd jacoco enforcer detekt ktlint " +
-	"surefire failsafe roslynator animal-sniffer japicmp revapi")
-
 // isAnalyzer distinguishes packages and plugins that check from those that build.
 func isAnalyzer(name string) bool {
 	return slices.ContainsFunc(analyzers, func(part string) bool { return strings.Contains(strings.ToLower(name), part) })
@@ -52,9 +48,6 @@ func counted(pattern string) bool {
 	plain := spelled(pattern)
 	return !slices.ContainsFunc(idle, func(part string) bool { return strings.Contains(plain, part) })
 }
-
-var idle = []string{"TYPE_CHECKING", "overload", "abstractmethod", "Protocol", "assert_never", "pragma", "nocov", "no cov", "__main__",
-	"...", ".{3}"}
 
 // spelled is a pattern without the syntax of regular expressions.
 func spelled(pattern string) string {
@@ -71,10 +64,6 @@ func diagnostic(text string) bool {
 		return is && (len(start) > 1 || number != "" && number[0] >= '0' && number[0] <= '9')
 	})
 }
-
-// diagnostics are the beginnings of the rule names of the compiler and of analyzers; a digit follows "" and "S".
-// Other names are a project's own, whose use it allows itself.
-var diagnostics = append(strings.Fields("CS CA IDE SA SX S NU IL SYSLIB XUNIT NUNIT MSTEST RCS RS VSTHRD MA AD BL MSB NETSDK"), "")
 
 // compilerWarning is the number of one of the compiler's own warnings: CS0649, 0649 and 649 are the same.
 func compilerWarning(name string) string {

@@ -18,12 +18,6 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// guides are the documents that tell contributors and models how to work.
-var guides = []string{
-	"AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONTRIBUTING.md", ".cursorrules", ".github/copilot-instructions.md", ".cursor/rules/*",
-	".claude/*", "SECURITY.md",
-}
-
 func isGuide(name string) bool { return FitsAny(guides, name) }
 
 // maxGuide bounds a document, in bytes.
@@ -205,10 +199,6 @@ func (s *sentencesNear) nearest(sentence string) (best statement) {
 
 // severities are what a row can demand, the mildest first.
 var severities = []string{"off", "nit", "minor", "major", "critical"}
-
-// builtIn are the names of the guideline documents that the product brings. A repository's document of the same name takes
-// the place of one.
-var builtIn = strings.Fields("index severity graph architecture security test doc impact observability ai-antipattern recurrence")
 
 // ranks returns the worst and the mildest severity of a cell such as "major or nit", as places in severities; ok is false
 // for another text.

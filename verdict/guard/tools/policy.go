@@ -10,13 +10,6 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
-// owners are files in which every effective change affects who decides.
-var owners = []string{
-	"CODEOWNERS", "OWNERS", "OWNERS_ALIASES", ".policy.yml", ".github/policy.yml", ".mergify.yml", ".github/mergify.yml",
-	".github/settings.yml", ".github/settings.yaml", ".github/rulesets/*",
-	".github/branch-protection*", ".github/branch_protection*", ".github/policies/branch-protection*", ".gitlab/approval_rules*",
-}
-
 func isOwners(name string) bool { return FitsAny(owners, name) }
 
 func isOwn(name string) bool { return strings.HasPrefix(name, ".touchstone/") }
@@ -146,9 +139,6 @@ func ownership(f change.File, files []change.File) []change.Finding {
 	}
 	return nil
 }
-
-// lax are words in settings with which less is reviewed, or more happens automatically.
-var lax = []string{"disable", "ignore", "exclude", "skip", "allow", "exempt", "waive", "trust", "ratchet", "auto"}
 
 // reviewSettings holds changed or removed settings of this product, and new ones that require less.
 func reviewSettings(f change.File) []change.Finding {

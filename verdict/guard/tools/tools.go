@@ -98,9 +98,6 @@ const (
 // Examines reports whether a file of this name configures a tool or says who decides.
 func Examines(name string) bool { return isPolicy(name) || len(toolsOf(name)) > 0 }
 
-// fixtures are folders of data that tests read; files there configure nothing.
-var fixtures = []string{"testdata", "fixtures", "__fixtures__", "test-data"}
-
 func isFixture(name string) bool {
 	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool { return slices.Contains(fixtures, dir) })
 }
@@ -116,9 +113,6 @@ func toolsOf(name string) (out []*Tool) {
 	}
 	return out
 }
-
-// folders are the folders of tools, besides those whose names begin with a dot.
-var folders = strings.Fields("config configs tools devTools build scripts ci")
 
 // ForTools reports whether a folder is the root, or holds what tools read for the whole repository.
 func ForTools(dir string) bool {
@@ -223,9 +217,6 @@ func (s Setting) knows(keys []string) bool {
 	}
 	return matches(pattern, keys) || matches(pattern, append(slices.Clip(keys), "[]"))
 }
-
-// bases are keys that name the configuration on which another one is based.
-var bases = []string{"extends", "inherit_from", "inherit_gem", "include"}
 
 // cut removes the path of a tool's part from a path of keys. The prefix keeps the keys that match a "*" in
 // the pattern.

@@ -1,0 +1,67 @@
+package code
+
+import (
+	_ "embed"
+	"strings"
+
+	"touchstone/verdict/guard/table"
+)
+
+//go:embed words.txt
+var wordsText string
+
+var vocabulary = table.Read(wordsText)
+
+// The words that words.txt lists and explains under these names.
+var (
+	accepting         = setOf("accepting")
+	assertionPrefixes = vocabulary.Words("assertionPrefixes")
+	beforeOperand     = setOf("beforeOperand")
+	callers           = setOf("callers")
+	common            = setOf("common")
+	conditional       = setOf("conditional")
+	constants         = setOf("constants")
+	control           = setOf("control")
+	deciding          = setOf("deciding")
+	digits            = setOf("digits")
+	ending            = setOf("ending")
+	exactAssertions   = setOf("exactAssertions")
+	failures          = setOf("failures")
+	fixed             = setOf("fixed")
+	idleInfo          = setOf("idleInfo")
+	idleWords         = setOf("idleWords")
+	importing         = setOf("importing")
+	inherited         = setOf("inherited")
+	joining           = setOf("joining")
+	looseWords        = setOf("looseWords")
+	modifiers         = setOf("modifiers")
+	neutral           = setOf("neutral")
+	operators         = setOf("operators")
+	receivers         = setOf("receivers")
+	setUpBlocks       = setOf("setUpBlocks")
+	setUps            = setOf("setUps")
+	statement         = setOf("statement")
+	statements        = setOf("statements")
+	subjects          = setOf("subjects")
+	suppressing       = setOf("suppressing")
+	testData          = setOf("testData")
+	testMarks         = setOf("testMarks")
+	testScripts       = setOf("testScripts")
+	tMethods          = setOf("tMethods")
+	tolerating        = vocabulary.Names("tolerating")
+	truths            = setOf("truths")
+	usualMarks        = setOf("usualMarks")
+	wiring            = setOf("wiring")
+)
+
+// setOf is the set of words of a section of words.txt.
+func setOf(section string) map[string]bool { return set(vocabulary.Text(section)) }
+
+// set makes a set from the words of a text.
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		out[w] = true
+	}
+	return out
+}

@@ -1,0 +1,30 @@
+package tools
+
+import (
+	_ "embed"
+
+	"touchstone/verdict/guard/table"
+)
+
+//go:embed words.txt
+var wordsText string
+
+var vocabulary = table.Read(wordsText)
+
+// The words that words.txt lists and explains under these names.
+var (
+	analyzers   = vocabulary.Words("analyzers")
+	bases       = vocabulary.Words("bases")
+	buildFiles  = vocabulary.Words("buildFiles")
+	builtIn     = vocabulary.Words("builtIn")
+	fixtures    = vocabulary.Words("fixtures")
+	folders     = vocabulary.Words("folders")
+	foreign     = vocabulary.Words("foreign")
+	guides      = vocabulary.Words("guides")
+	idle        = vocabulary.Lines("idle")
+	lax         = vocabulary.Words("lax")
+	owners      = vocabulary.Words("owners")
+	wholeBuilds = vocabulary.Words("wholeBuilds")
+	diagnostics = append(vocabulary.Words("diagnostics"), "")
+	flagFiles   = append(vocabulary.Words("flagFiles"), buildFiles...)
+)
