@@ -139,23 +139,15 @@ func (o brackets) inCall() bool { return len(o) > 0 && o[len(o)-1] == '(' }
 
 // comment reports whether there is a comment on the lines around a token.
 func (s *source) comment(i int) bool {
-	for j := i; j >= 0; j-- {
-		if isComment(s.tokens[j]) {
-			return true
-		}
-		if !isString(s.tokens[j]) && strings.Contains(s.tokens[j].Value, "\n") && j < i {
-			break
-		}
+	ends := func(t chroma.Token) bool { return !isString(t) && strings.Contains(t.Value, "\n") }
+	first, last := max(i-1, 0), i
+	for first > 0 && !ends(s.tokens[first]) {
+		first--
 	}
-	for j := i; j < len(s.tokens); j++ {
-		if isComment(s.tokens[j]) {
-			return true
-		}
-		if !isString(s.tokens[j]) && strings.Contains(s.tokens[j].Value, "\n") {
-			break
-		}
+	for last < len(s.tokens)-1 && !ends(s.tokens[last]) {
+		last++
 	}
-	return false
+	return slices.ContainsFunc(s.tokens[first:last+1], isComment)
 }
 
 // wrapped begins a new line after each bracket and comma of a call.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -38,70 +39,45 @@ func jsonSpellings() []Spelling {
 
 // reverseKeys reverses the order of the keys of each object.
 func reverseKeys(v *jsontext.Value) error {
-	if v.Kind() == '{' || v.Kind() == '[' {
-		parts, err := members(*v)
-		if err != nil {
-			return err
-		}
-		for i := range parts {
-			if err := reverseKeys(&parts[i].value); err != nil {
-				return err
-			}
-		}
-		if v.Kind() == '{' {
-			slices.Reverse(parts)
-		}
-		*v = joined(v.Kind(), parts)
-	}
-	if err := json.Unmarshal(*v, new(any)); err != nil {
+	text, err := reversed(jsontext.NewDecoder(bytes.NewReader(*v)))
+	if err != nil {
 		return err
+	}
+	if *v = jsontext.Value(text); json.Unmarshal(*v, new(any)) != nil {
+		return errors.New("it is no JSON")
 	}
 	return v.Indent(jsontext.WithIndent("  "))
 }
 
-type member struct {
-	name  string // as written; "" in an array
-	value jsontext.Value
-}
-
-func members(v jsontext.Value) (all []member, err error) {
-	d := jsontext.NewDecoder(bytes.NewReader(v))
-	open, err := d.ReadToken()
-	if err != nil {
-		return nil, err
-	}
-	for d.PeekKind() != '}' && d.PeekKind() != ']' {
-		var m member
-		if open.Kind() == '{' {
-			name, err := d.ReadValue()
-			if err != nil {
-				return nil, err
-			}
-			m.name = string(name)
-		}
+// reversed reads a value, and returns it with the keys of each object in the reverse order.
+func reversed(d *jsontext.Decoder) (string, error) {
+	kind := d.PeekKind()
+	if kind != '{' && kind != '[' {
 		value, err := d.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		m.value = value.Clone()
-		all = append(all, m)
+		return string(value), err
 	}
-	return all, nil
-}
-
-func joined(kind jsontext.Kind, parts []member) jsontext.Value {
-	var texts []string
-	for _, p := range parts {
-		text := string(p.value)
+	open, err := d.ReadToken()
+	var parts []string
+	for err == nil && d.PeekKind() != '}' && d.PeekKind() != ']' {
+		var name, value string
 		if kind == '{' {
-			text = p.name + ": " + text
+			var key jsontext.Value
+			key, err = d.ReadValue()
+			name = string(key) + ": "
 		}
-		texts = append(texts, text)
+		if err == nil {
+			value, err = reversed(d)
+		}
+		parts = append(parts, name+value)
+	}
+	if err != nil {
+		return "", err
 	}
 	if kind == '{' {
-		return jsontext.Value("{" + strings.Join(texts, ", ") + "}")
+		slices.Reverse(parts)
 	}
-	return jsontext.Value("[" + strings.Join(texts, ", ") + "]")
+	end, err := d.ReadToken()
+	return open.String() + strings.Join(parts, ", ") + end.String(), err
 }
 
 // escapeLetters writes the first letter of each string as an escape sequence.
@@ -231,14 +207,14 @@ func otherQuotes(v string) string {
 
 // tomlParts returns the expressions of a document without comments; nil for any other document.
 func tomlParts(text []byte) (all []tomlPart) {
-	p := unstable.Parser{KeepComments: true}
+	if bytes.Contains(text, []byte("#")) {
+		return nil
+	}
+	p := unstable.Parser{}
 	p.Reset(text)
 	var starts []int
 	for p.NextExpression() {
 		e := p.Expression()
-		if e.Kind == unstable.Comment {
-			return nil
-		}
 		keys := e.Key()
 		var first, last unstable.Range
 		for n := 0; keys.Next(); n++ {
@@ -271,9 +247,6 @@ func tomlParts(text []byte) (all []tomlPart) {
 			}
 			all[i].value = strings.TrimSpace(string(text[all[i].at:end]))
 		}
-	}
-	if bytes.Contains(text, []byte("#")) {
-		return nil
 	}
 	return all
 }

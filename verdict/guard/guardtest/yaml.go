@@ -102,20 +102,14 @@ func yamlComments(text []byte) (all []string) {
 	if err != nil {
 		return nil
 	}
-	for _, doc := range file.Docs {
-		ast.Walk(visitor(func(n ast.Node) {
-			if c, ok := n.(*ast.CommentNode); ok && !strings.Contains(c.Token.Value, note) {
-				all = append(all, strings.TrimSpace(c.Token.Value))
-			}
-		}), doc)
+	for _, n := range ast.FilterFile(ast.CommentType, file) {
+		if text := n.GetToken().Value; !strings.Contains(text, note) {
+			all = append(all, strings.TrimSpace(text))
+		}
 	}
 	slices.Sort(all)
 	return all
 }
-
-type visitor func(ast.Node)
-
-func (v visitor) Visit(n ast.Node) ast.Visitor { v(n); return v }
 
 type yamlWriter struct {
 	style   yamlStyle
@@ -207,10 +201,8 @@ func (w *yamlWriter) value(lead string, n ast.Node, under, deeper, level int) {
 			return
 		}
 		w.text.WriteString(lead + mark + " " + w.inline(n) + tail(n) + "\n")
-	case *ast.NullNode:
-		w.text.WriteString(lead + mark + strings.TrimSuffix(" "+n.GetToken().Value, " ") + tail(n) + "\n")
-	default:
-		w.text.WriteString(lead + mark + " " + w.inline(n) + tail(n) + "\n")
+	default: // null may be no text
+		w.text.WriteString(lead + mark + strings.TrimSuffix(" "+w.inline(n), " ") + tail(n) + "\n")
 	}
 }
 
@@ -226,19 +218,13 @@ func (w *yamlWriter) flows(n ast.Node, level int) bool {
 	if w.style.block {
 		return len(children(n)) == 0
 	}
-	was := strings.ContainsAny(n.GetToken().Value, "[{") || len(children(n)) == 0
-	if was {
+	if strings.ContainsAny(n.GetToken().Value, "[{") || len(children(n)) == 0 {
 		return true
 	}
 	if w.style.flow > level && (w.style.flow == 99 || level > 0 || !scalars(n)) {
 		return false
 	}
-	multi := false
-	ast.Walk(visitor(func(n ast.Node) {
-		_, literal := n.(*ast.LiteralNode)
-		multi = multi || literal || n.GetComment() != nil
-	}), n)
-	return !multi
+	return len(ast.Filter(ast.LiteralType, n))+len(ast.Filter(ast.CommentType, n)) == 0
 }
 
 func scalars(n ast.Node) bool {
