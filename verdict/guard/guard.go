@@ -88,11 +88,8 @@ func Loses(f Finding) bool { return code.Loses(f.Rule) }
 
 // Examines reports whether a file of this name can have a finding, or explain one.
 func Examines(name string) bool {
-	return name != "" && !vendored(name) && (Gates(name) || code.Examines(name) || checks(name) || words.IsShell(name) || describes(name))
-}
-
-func describes(name string) bool {
-	return change.IsManifest(name) || change.IsLock(name) || code.IsModule(name) || tools.FitsAny(descriptions, name)
+	return name != "" && !vendored(name) && (Gates(name) || code.Examines(name) || checks(name) || words.IsShell(name) ||
+		change.IsManifest(name) || change.IsLock(name) || code.IsModule(name) || change.FitsAny(descriptions, name))
 }
 
 // Gates reports whether the hold tier watches a file of this name: a pipeline, a script that it runs, the
@@ -111,10 +108,10 @@ func checks(name string) bool {
 var limited = regexp.MustCompile(`(?i)(?:threshold|baseline|budget|limit|tolerance)[^/]*(?:/.*)?\.(?:json|ya?ml|toml)$`)
 
 func isBuild(name string) bool {
-	return (tools.FitsAny(builds, name) || tools.ForTools(path.Dir(name)) && tools.FitsAny(settings, name)) && !isOther(name)
+	return (change.FitsAny(builds, name) || tools.ForTools(path.Dir(name)) && change.FitsAny(settings, name)) && !isOther(name)
 }
 
-func isOther(name string) bool { return tools.FitsAny(others, name) }
+func isOther(name string) bool { return change.FitsAny(others, name) }
 
 // Examine returns the findings of a change: holds first, then evidence, each ordered by kind, path and line.
 // It never fails: it reports what it cannot read as [Unexamined].
@@ -166,15 +163,12 @@ func sayings(files []File, found []Finding) (said []Finding) {
 				continue
 			}
 		}
-		looks := []func(File) (Finding, bool){spoken}
-		if checks(f.Path) {
-			looks = append(looks, words.Turned)
+		one, is := spoken(f)
+		if !is && checks(f.Path) {
+			one, is = words.Turned(f)
 		}
-		for _, look := range looks {
-			if one, is := look(f); is {
-				said = append(said, one)
-				break
-			}
+		if is {
+			said = append(said, one)
 		}
 	}
 	said = fewer(said)

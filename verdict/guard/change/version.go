@@ -19,16 +19,25 @@ var manifests = strings.Fields(".pre-commit-config.y*ml package.json Directory.*
 	"libs.versions.toml build.sbt plugins.sbt .tool-versions mise.toml .mise.toml rust-toolchain rust-toolchain.toml")
 
 // IsLock reports whether a package manager writes a file of this name.
-func IsLock(name string) bool { return named(locks, name) }
+func IsLock(name string) bool { return FitsAny(locks, name) }
 
 // IsManifest reports whether a file of this name says which versions of tools and libraries a project asks for.
-func IsManifest(name string) bool { return named(manifests, name) }
+func IsManifest(name string) bool { return FitsAny(manifests, name) }
 
-func named(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		ok, _ := path.Match(pattern, path.Base(name))
-		return ok
-	})
+// Fits reports whether a file's name matches a pattern in the lists of the guard, in
+// the grammar of [path.Match]. A pattern without a slash applies to the base name. Patterns in other formats,
+// such as CODEOWNERS, follow the rules of their format.
+func Fits(pattern, name string) bool {
+	if !strings.Contains(pattern, "/") {
+		name = path.Base(name)
+	}
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+// FitsAny reports whether a file's name matches one of some patterns.
+func FitsAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return Fits(pattern, name) })
 }
 
 // Brings reports whether a change brings another version of a tool, whose new rules never ran. Such a change has a new

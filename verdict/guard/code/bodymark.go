@@ -197,10 +197,8 @@ func inClosure(u *unit, i int, around string) string {
 
 // whenBlock is the condition of a known issue in Swift: withKnownIssue { … } when: { … }.
 func whenBlock(u *unit, i int, around string) string {
-	s, open := u.side, i+1
-	if s.of(open) == "(" && s.tokens[open].mate > 0 {
-		open = int(s.tokens[open].mate) + 1
-	}
+	s := u.side
+	open := s.past(i + 1)
 	if s.of(open) != "{" || s.tokens[open].mate < 0 || s.of(int(s.tokens[open].mate)+1) != "when" {
 		return around
 	}

@@ -200,6 +200,14 @@ func (f *finder) marked(i int) bool {
 	return f.of(i-1) == "@" || f.of(i-1) == ":" || modifiers[f.of(i)]
 }
 
+// past is the index after the brackets that begin at a token, or its own index if none do.
+func (s *source) past(i int) int {
+	if s.of(i) == "(" && s.tokens[i].mate > 0 {
+		return int(s.tokens[i].mate) + 1
+	}
+	return i
+}
+
 // pastAngles is the index after the bracket that closes "<", or the index of "<" if nothing closes it.
 func (s *source) pastAngles(i int) int {
 	if end := s.angle(i, 1); end != i {

@@ -75,7 +75,7 @@ func (f *finder) titled(u *unit, n int) bool {
 		return false
 	}
 	if f.lang.layout == ends {
-		return f.blockCall(u, n, parens)
+		return f.blockCall(u, n)
 	}
 	end := f.functionIn(u, n)
 	next := end + 1
@@ -116,7 +116,7 @@ func (f *finder) setUp(i int) *unit {
 	case !f.tests || f.of(i-1) == "." && !callers[f.of(i-2)] && !f.lang.calls[f.of(i-2)] || f.of(i-1) == "def" || f.of(i-1) == ":":
 		return nil
 	case f.lang.layout == ends:
-		f.blockCall(u, n, parens)
+		f.blockCall(u, n)
 	case parens:
 		f.functionIn(u, n)
 	case f.of(n) == "{" && f.tokens[n].mate > 0:
@@ -131,11 +131,8 @@ func (f *finder) setUp(i int) *unit {
 func isRegexp(literal string) bool { return literal != "" && literal[0] == '/' }
 
 // blockCall finds the block of a call in Ruby or Elixir. A call without a block has no body.
-func (f *finder) blockCall(u *unit, n int, parens bool) bool {
-	k := n
-	if parens {
-		k = int(f.tokens[n].mate) + 1
-	}
+func (f *finder) blockCall(u *unit, n int) bool {
+	k := f.past(n)
 	outer, end := f.outer[u.at], min(len(f.tokens), n+maxHead)
 	if outer >= 0 && f.tokens[outer].mate > 0 {
 		end = min(end, int(f.tokens[outer].mate))
@@ -270,11 +267,7 @@ func (f *finder) ended(i int) *unit {
 	if f.kindOf(n) != word || end == 0 {
 		return nil
 	}
-	body := n + 1
-	if f.of(body) == "(" && f.tokens[body].mate > 0 {
-		body = int(f.tokens[body].mate) + 1
-	}
-	return &unit{name: f.of(n), word: w, at: n, from: i, body: body, to: end + 1}
+	return &unit{name: f.of(n), word: w, at: n, from: i, body: f.past(n + 1), to: end + 1}
 }
 
 var (
@@ -330,9 +323,7 @@ func (f *finder) endless(i int) bool {
 	for f.of(n) == "." && f.kindOf(n+1) == word {
 		n += 2
 	}
-	if f.of(n) == "(" && f.tokens[n].mate > 0 {
-		n = int(f.tokens[n].mate) + 1
-	}
+	n = f.past(n)
 	return f.of(n) == "=" && !f.tokens[n].first && f.tokens[n].from > f.tokens[n-1].to
 }
 

@@ -382,16 +382,11 @@ func (x *examination) compareFocus() {
 			case m.effect == focus && beside():
 				x.say(change.Hold, change.Test, "test/focus", "The test "+a.name+" "+effects[focus], nil, a.side, 0, m.line)
 			case a.side.other == nil || m.effect != skips && m.effect != fails || !slices.Contains(a.marks, m):
-			case a.overrides() && a.parent != nil && a.side.other.defines(a.parent.name):
+			case a.overrides() && a.parent != nil && slices.ContainsFunc(a.side.other.units, func(u *unit) bool { return u.name == a.parent.name }):
 				x.say(change.Hold, change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect], nil, a.side, 0, m.line)
 			case a.callsInherited():
 				x.say(change.Evidence, change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect], nil, a.side, 0, m.line)
 			}
 		}
 	}
-}
-
-// defines reports whether a file has a unit of a name.
-func (s *side) defines(name string) bool {
-	return slices.ContainsFunc(s.units, func(u *unit) bool { return u.name == name })
 }

@@ -17,7 +17,7 @@ var ini = []string{".ini", ".cfg", ".flake8", ".coveragerc", ".pylintrc"}
 func lineSpellings() []Spelling {
 	return []Spelling{
 		{"line ends of Windows", nil, func(name string, text []byte) []byte {
-			if !utf8Text(text) || isShell(name, text) || path.Base(name) == "Makefile" || bytes.Contains(text, []byte("\r")) {
+			if bytes.IndexByte(text, 0) >= 0 || isShell(name, text) || path.Base(name) == "Makefile" || bytes.Contains(text, []byte("\r")) {
 				return nil
 			}
 			return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
@@ -59,8 +59,6 @@ func named(name, file string, write func(text string) string) Spelling {
 		return []byte(write(string(text)))
 	}}
 }
-
-func utf8Text(text []byte) bool { return bytes.IndexByte(text, 0) < 0 }
 
 func isShell(name string, text []byte) bool {
 	return ext(name) == ".sh" || bytes.HasPrefix(text, []byte("#!"))

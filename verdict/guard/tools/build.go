@@ -50,8 +50,8 @@ func strictness(content []byte) (first, count int) {
 func allowed(files []change.File) (found []change.Finding) {
 	code := func(content []byte) []byte { return remark.ReplaceAll(content, nil) }
 	certain := func(f change.File) bool {
-		return f.Path != "" && f.OldPath != "" && !bytes.Equal(f.Before, f.After) && !isFixture(f.Path) && FitsAny(flagFiles, f.Path) &&
-			!isForeign(f.Path)
+		return f.Path != "" && f.OldPath != "" && !bytes.Equal(f.Before, f.After) && !isFixture(f.Path) && !isForeign(f.Path) &&
+			change.FitsAny(flagFiles, f.Path)
 	}
 	if !slices.ContainsFunc(files, func(f change.File) bool {
 		matches := func(pattern *regexp.Regexp) bool { return pattern.Match(f.Before) }
@@ -91,7 +91,8 @@ func isForeign(name string) bool {
 // built finds warnings of a compiler that a build turns off for all that it compiles.
 func built(files []change.File) (found []change.Finding) {
 	for _, f := range files {
-		if f.Path == "" || f.OldPath == "" || !FitsAny(buildFiles, f.Path) && !slices.Contains(wholeBuilds, f.Path) || isForeign(f.Path) {
+		if f.Path == "" || f.OldPath == "" || isForeign(f.Path) ||
+			!change.FitsAny(buildFiles, f.Path) && !slices.Contains(wholeBuilds, f.Path) {
 			continue
 		}
 		before, after := remark.ReplaceAllString(string(f.Before), ""), remark.ReplaceAllString(string(f.After), "")
@@ -129,7 +130,7 @@ var (
 func presets(files []change.File) (found []change.Finding) {
 	for _, f := range files {
 		gains := func(p *regexp.Regexp) int { return len(p.FindAll(f.After, -1)) - len(p.FindAll(f.Before, -1)) }
-		if f.Path == f.OldPath && FitsAny([]string{"eslint.config.*", ".eslintrc*", "tsconfig*.json"}, f.OldPath) &&
+		if f.Path == f.OldPath && change.FitsAny([]string{"eslint.config.*", ".eslintrc*", "tsconfig*.json"}, f.OldPath) &&
 			gains(strong) < 0 && gains(weak) > 0 {
 			found = append(found, change.Finding{Tier: change.Hold, Kind: change.Strictness, Rule: "tools/preset",
 				Why: "A weaker preset stands in the place of a stricter one.", Place: change.Place{Path: f.Path, Line: 1}})

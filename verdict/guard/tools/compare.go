@@ -30,7 +30,7 @@ func (c *comparison) compare(p *pair) {
 		return
 	}
 	for _, file := range slices.Sorted(maps.Keys(p.before.files)) {
-		if p.after.files[file] && !p.tool.manyFiles() {
+		if p.after.files[file] && !strings.HasPrefix(p.tool.Sources[0].files[0], "*.") { // else none replaces another
 			c.outranks(p, file)
 			break
 		}
@@ -82,9 +82,6 @@ func (c *comparison) outranks(p *pair, other string) {
 		}
 	}
 }
-
-// manyFiles reports whether a tool reads all files of one kind, none of which replaces another.
-func (t *Tool) manyFiles() bool { return strings.HasPrefix(t.Sources[0].files[0], "*.") }
 
 // inherited reports whether a setting is now in the configuration of a folder further up, for all files or for some of them.
 func (c *comparison) inherited(p *pair, was value) (all, some bool) {
@@ -193,26 +190,19 @@ func (c *comparison) fresh(p *pair, is value) {
 	tier := is.tier()
 	// In an existing file the rule may never have been on; nobody turns off a rule that is off.
 	unknown := s.Default == "" && s.Implied == "" && s.Way == On && p.before.files[is.file]
-	beside := s.Beside != "" && p.after.hasBase(s.Beside)
+	named := func(key string) bool { return base(key) == s.Beside }
+	beside := s.Beside != "" && slices.ContainsFunc(slices.Collect(maps.Keys(p.after.values)), named)
 	// The setting may come from a configuration that this one was based on or, in a new file, from another
 	// file.
 	elsewhere := p.before.based && !p.after.based || !p.tool.Nearest && !p.before.files[is.file]
 	// A folder's additions to the settings above it apply to its own files only.
 	within := s.Way == Grade && !p.tool.Nearest && !ForTools(p.dir)
-	if unknown || beside || elsewhere || within || c.adopts(p.tool) || s.Way == Grade && c.relatedCheckMore(p.tool) || c.commanded(is.key) {
+	// Settings of tools of other families say nothing about this one's rules.
+	more := s.Way == Grade && c.checkMore(p.tool.related)
+	if unknown || beside || elsewhere || within || more || c.adopts(p.tool) || c.commanded(is.key) {
 		tier = change.Evidence
 	}
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
-}
-
-// hasBase reports whether a setting has this name, wherever it stands.
-func (p part) hasBase(name string) bool {
-	for key := range p.values {
-		if base(key) == name {
-			return true
-		}
-	}
-	return false
 }
 
 // maxCommanded bounds the settings whose options are searched for in all files. Any further one is held.
@@ -290,26 +280,19 @@ func (c *comparison) updated(t *Tool) bool {
 	return newer
 }
 
-// othersCheckMore reports whether another tool checks more than before. It may check what this tool no longer
-// does.
-func (c *comparison) othersCheckMore(t *Tool) bool {
-	for other, was := range c.stricter {
-		if other != t && was {
+// checkMore reports whether one of some tools checks more than before.
+func (c *comparison) checkMore(some func(t *Tool) bool) bool {
+	for t, was := range c.stricter {
+		if was && some(t) {
 			return true
 		}
 	}
 	return false
 }
 
-// relatedCheckMore reports whether a tool of the same family, such as dotnet and dotnet-rules, checks more than before. What is
-// switched off beside that may never have been on. Settings of any other tool say nothing about this one's rules.
-func (c *comparison) relatedCheckMore(t *Tool) bool {
-	for other, was := range c.stricter {
-		if was && (strings.HasPrefix(other.Name, t.Name+"-") || strings.HasPrefix(t.Name, other.Name+"-")) {
-			return true
-		}
-	}
-	return false
+// related reports whether a tool is of the same family, such as dotnet and dotnet-rules.
+func (t *Tool) related(other *Tool) bool {
+	return strings.HasPrefix(other.Name, t.Name+"-") || strings.HasPrefix(t.Name, other.Name+"-")
 }
 
 // sharpened reports whether a part checks more than before.

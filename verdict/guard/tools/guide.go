@@ -18,7 +18,7 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-func isGuide(name string) bool { return FitsAny(guides, name) }
+func isGuide(name string) bool { return change.FitsAny(guides, name) }
 
 // maxGuide bounds a document, in bytes.
 const maxGuide = 512 << 10

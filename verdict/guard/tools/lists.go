@@ -14,6 +14,7 @@ import (
 
 // lists compares the elements of lists.
 func (c *comparison) lists(p *pair) {
+	others := func(t *Tool) bool { return t != p.tool } // they may check what this one no longer does
 	for _, key := range slices.Sorted(maps.Keys(p.before.lists)) {
 		before, after := p.before.lists[key], p.after.lists[key]
 		lost, gained := p.tool.without(before, after), p.tool.without(after, before)
@@ -23,7 +24,7 @@ func (c *comparison) lists(p *pair) {
 			case w == Rules && p.tool.Aliases[v.text] == "" && has(p.tool.Aliases, v.text): // upstream removed the rule
 			case w == Rules && p.tool.counts(p.after.lists, w)[name] >= p.tool.counts(p.before.lists, w)[name]: // in another list now
 			case w == Rules && p.tool.Prefixes && p.after.chooses(v.text): // a shorter prefix still chooses the rule
-			case w == Rules && len(gained) == 0 && len(after) > 0 && !p.after.based && !c.othersCheckMore(p.tool) && !c.named(p, v.text) &&
+			case w == Rules && len(gained) == 0 && len(after) > 0 && !p.after.based && !c.checkMore(others) && !c.named(p, v.text) &&
 				!c.unused(p.tool, v.text) && !c.updated(p.tool) && !p.implies(v.setting):
 				c.add(p, v.tier(), "rule-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
 			case v.setting.Way == Rules:
@@ -62,12 +63,12 @@ func (c *comparison) lists(p *pair) {
 				c.add(p, change.Evidence, "uncounted", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer counts.", key, v.text))
 			case v.setting.Way == Skipped:
 				tier := v.tier()
-				covers := func(gone value) bool { return wide(gone) && Fits(gone.text, v.text) }
+				covers := func(gone value) bool { return wide(gone) && change.Fits(gone.text, v.text) }
 				if !wide(v) && slices.ContainsFunc(p.tool.without(p.before.lists[key], p.after.lists[key]), covers) {
 					tier = change.Evidence // a pattern that left it out, too, is gone
 				}
 				c.add(p, tier, "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer runs.", key, v.text))
-			case w == Omitted && isTestFile(v.text) && !c.runs(p, v):
+			case w == Omitted && testFile.MatchString(v.text) && !c.runs(p, v):
 				c.add(p, v.tier(), "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, whose tests no longer run.", key, v.text))
 			case (w == Excluded || w == Omitted) && !sharpened():
 				excluded = append(excluded, v)
@@ -84,9 +85,7 @@ func (c *comparison) lists(p *pair) {
 // wide reports whether an element of a list is a pattern, which means many things.
 func wide(v value) bool { return strings.Contains(v.text, "*") }
 
-// isTestFile reports whether an element of a list is the path of one file of tests, and no pattern.
-func isTestFile(text string) bool { return testFile.MatchString(text) }
-
+// testFile matches the path of one file of tests, and no pattern.
 var testFile = regexp.MustCompile(`^[\w./-]*(?:[._-](?:test|spec|cy)|Test)\.(?:[cm]?[jt]sx?|php)$`)
 
 // ofBrowser matches the paths of tests that run in a browser, by a runner of their own.

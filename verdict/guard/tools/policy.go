@@ -10,13 +10,9 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
-func isOwners(name string) bool { return FitsAny(owners, name) }
+func isOwners(name string) bool { return change.FitsAny(owners, name) }
 
 func isOwn(name string) bool { return strings.HasPrefix(name, ".touchstone/") }
-
-func isPolicy(name string) bool {
-	return isOwners(name) || isOwn(name) || isGuide(name) || path.Base(name) == ".gitattributes"
-}
 
 // policies finds owners, review settings, guidelines and contributor rules that became weaker.
 func policies(files []change.File) []change.Finding {

@@ -57,7 +57,7 @@ type source struct {
 
 // has reports whether a file of this name belongs to a source.
 func (s source) has(name string) bool {
-	return FitsAny(s.files, name)
+	return change.FitsAny(s.files, name)
 }
 
 // Setting is a setting, or a list of them.
@@ -96,7 +96,9 @@ const (
 )
 
 // Examines reports whether a file of this name configures a tool or says who decides.
-func Examines(name string) bool { return isPolicy(name) || len(toolsOf(name)) > 0 }
+func Examines(name string) bool {
+	return isOwners(name) || isOwn(name) || isGuide(name) || path.Base(name) == ".gitattributes" || len(toolsOf(name)) > 0
+}
 
 func isFixture(name string) bool {
 	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool { return slices.Contains(fixtures, dir) })
@@ -118,22 +120,6 @@ func toolsOf(name string) (out []*Tool) {
 func ForTools(dir string) bool {
 	top, _, _ := strings.Cut(dir, "/")
 	return strings.HasPrefix(top, ".") || slices.Contains(folders, top)
-}
-
-// Fits reports whether a file's name matches a pattern in the lists of this package and of package guard, in
-// the grammar of [path.Match]. A pattern without a slash applies to the base name. Patterns in other formats,
-// such as CODEOWNERS, follow the rules of their format.
-func Fits(pattern, name string) bool {
-	if !strings.Contains(pattern, "/") {
-		name = path.Base(name)
-	}
-	ok, err := path.Match(pattern, name)
-	return ok && err == nil
-}
-
-// FitsAny reports whether a file's name matches one of some patterns.
-func FitsAny(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool { return Fits(pattern, name) })
 }
 
 // value is the value of one tool's setting in a file.

@@ -35,7 +35,8 @@ func Altered(f change.File, part func(keys []string) Part) (found Alterations) {
 	if !ok || !readable {
 		return found
 	}
-	for _, id := range append(has.order, had.gone(has)...) {
+	gone := slices.DeleteFunc(slices.Clone(had.order), func(id string) bool { return has.at[id] != nil })
+	for _, id := range append(has.order, gone...) {
 		is, now := has.at[id]
 		was, there := had.at[id]
 		switch {
@@ -101,11 +102,6 @@ func outside(id string, keys []string) string {
 		return place
 	}
 	return "-"
-}
-
-// gone returns the places that are not in other settings.
-func (s settings) gone(other settings) []string {
-	return slices.DeleteFunc(slices.Clone(s.order), func(id string) bool { return other.at[id] != nil })
 }
 
 // read returns the settings of a document or, in a file without a known format, its lines.
