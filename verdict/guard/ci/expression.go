@@ -113,10 +113,7 @@ func compare(n *actionlint.CompareOpNode, cell Cell) value {
 	if !a.known || !b.known || n.Kind != actionlint.CompareOpNodeKindEq && n.Kind != actionlint.CompareOpNodeKindNotEq {
 		return value{}
 	}
-	if strings.EqualFold(a.text, b.text) == (n.Kind == actionlint.CompareOpNodeKindEq) {
-		return boolean(yes)
-	}
-	return boolean(no)
+	return text(strconv.FormatBool(strings.EqualFold(a.text, b.text) == (n.Kind == actionlint.CompareOpNodeKindEq)))
 }
 
 // dotted is the name of a variable, with the objects that it is in.
@@ -174,11 +171,11 @@ func call(n *actionlint.FuncCallNode, cell Cell) value {
 				return text(cell[says])
 			}
 			if a.known && b.known {
-				found := strings.Contains(strings.ToLower(a.text), strings.ToLower(b.text))
+				has := strings.Contains
 				if strings.EqualFold(n.Callee, "startswith") {
-					found = strings.HasPrefix(strings.ToLower(a.text), strings.ToLower(b.text))
+					has = strings.HasPrefix
 				}
-				return text(strconv.FormatBool(found))
+				return text(strconv.FormatBool(has(strings.ToLower(a.text), strings.ToLower(b.text))))
 			}
 		}
 	}

@@ -32,9 +32,6 @@ var bodyConditions = map[string]func(u *unit, i int, around string) string{
 	"asked": asked, "value": value, "closure": inClosure, "class": skipClass, "block": whenBlock,
 }
 
-// skipReasons follow "skip" in the name of a function that skips the test which calls it.
-var skipReasons = []string{"If", "Unless", "_if", "_unless", "Without", "_without", "On", "_on", "Test", "_test", "Long", "Flaky"}
-
 // bodyMarks reads what a function does in its body to skip or end a test.
 func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 	skipped := map[int32]bool{} // the blocks that skip the test: a return there belongs to that

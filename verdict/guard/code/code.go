@@ -60,8 +60,8 @@ type examination struct {
 // before and does not run now is found even if the code looks unchanged, and a test that passed at the head
 // is no finding because of a new name, place or mark.
 func Examine(files []change.File, runs *junit.Runs) []change.Finding {
-	x := &examination{files: files, runs: runs, said: map[*unit]bool{}, builds: map[string]string{}, subject: newSubject(),
-		standing: standingOf(files)}
+	x := &examination{files: files, runs: runs, said: map[*unit]bool{}, builds: map[string]string{}, standing: standingOf(files),
+		subject: subject{defined: map[string]bool{}, bodies: map[uint64]bool{}, gone: map[string]bool{}, stems: map[string]bool{}}}
 	var read []change.File
 	size, tests := 0, 0
 	for _, f := range files {

@@ -214,10 +214,6 @@ type defined struct {
 	size       int
 }
 
-func newSubject() subject {
-	return subject{defined: map[string]bool{}, bodies: map[uint64]bool{}, gone: map[string]bool{}, stems: map[string]bool{}}
-}
-
 // see adds the definitions of both sides of a file that are not tests. Either side may be nil.
 func (v *subject) see(before, after *side) {
 	if !cmp.Or(before, after).tests && (before == nil || after == nil || before.apart() != after.apart()) {

@@ -127,9 +127,7 @@ var languages = func() map[string]*language {
 				regexp.MustCompile(`DISABLED_|\[\.|\[!(?:mayfail|shouldfail|hide)\]`),
 				regexp.MustCompile(`\b(?:skip|may_fail|should_fail|disabled) \( (?:true )?\)|\b(?:expected_failures \(|enable_if < false >)`),
 			},
-			macros: set("TEST TEST_F TEST_P TYPED_TEST TEST_CASE TEMPLATE_TEST_CASE TEST_CASE_METHOD TEST_CASE_FIXTURE SCENARIO " +
-				"TEST_CASE_TEMPLATE TEST_METHOD DEFINE_TEST IGNORE_TEST UTEST UTEST_F CTEST CTEST2 CO_TEST CO_TEST_F CO_TEST_P BOOST_DATA_TEST_CASE " +
-				"BOOST_AUTO_TEST_CASE BOOST_FIXTURE_TEST_CASE SECTION SUBCASE TEST_IMPL START_TEST")},
+			macros: setOf("macros")},
 		{name: "Scala scala sc", line: slashes, block: "/*", nested: true, newlines: true, backticks: true, tests: annotated,
 			prefixes: strings.Fields("s f raw"), bare: (*side).endsHere, quotes: []quote{rawTripled, double, single},
 			calls: set("test it ignore property"), groups: set("describe"), behind: aspects,

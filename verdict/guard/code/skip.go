@@ -145,9 +145,6 @@ func (u *unit) endless() bool {
 	return len(u.assertions) == 0 && slices.ContainsFunc(forever, func(w string) bool { return words[w] })
 }
 
-// forever are words of calls and values that wait for ever.
-var forever = strings.Fields("INFINITE Infinity awaitTermination awaitCancellation")
-
 // asksMore reports whether a failure is expected of further assertions only: as many as before stand before the call that
 // expects it or behind its block, and none of the earlier ones is covered. One that ran on a condition may be covered where
 // it did not run.

@@ -28,6 +28,8 @@ var (
 	exactAssertions   = setOf("exactAssertions")
 	failures          = setOf("failures")
 	fixed             = setOf("fixed")
+	forever           = vocabulary.Words("forever")
+	skipReasons       = vocabulary.Words("skipReasons")
 	idleInfo          = setOf("idleInfo")
 	idleWords         = setOf("idleWords")
 	importing         = setOf("importing")

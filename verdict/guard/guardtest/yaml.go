@@ -221,15 +221,13 @@ func (w *yamlWriter) flows(n ast.Node, level int) bool {
 	if strings.ContainsAny(n.GetToken().Value, "[{") || len(children(n)) == 0 {
 		return true
 	}
-	if w.style.flow > level && (w.style.flow == 99 || level > 0 || !scalars(n)) {
+	if w.style.flow > level && (w.style.flow == 99 || level > 0 || !slices.ContainsFunc(children(n), nested)) {
 		return false
 	}
 	return len(ast.Filter(ast.LiteralType, n))+len(ast.Filter(ast.CommentType, n)) == 0
 }
 
-func scalars(n ast.Node) bool {
-	return !slices.ContainsFunc(children(n), func(n ast.Node) bool { return len(children(n)) > 0 })
-}
+func nested(n ast.Node) bool { return len(children(n)) > 0 }
 
 func children(n ast.Node) (all []ast.Node) {
 	switch n := n.(type) {

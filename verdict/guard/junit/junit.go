@@ -96,7 +96,7 @@ func (r *Runs) index() error {
 	r.leaves, r.shared = map[string][]Case{}, map[string]bool{}
 	left := maxNames
 	for c := range r.head {
-		for _, leaf := range leavesOf(c.Name) {
+		for _, leaf := range c.Names() {
 			if left -= len(leaf) + nameCost; left < 0 {
 				return errNames
 			}
@@ -105,7 +105,7 @@ func (r *Runs) index() error {
 	}
 	seen := map[string]bool{}
 	for c := range r.base {
-		for _, leaf := range leavesOf(c.Name) {
+		for _, leaf := range c.Names() {
 			if left -= len(leaf) + nameCost; left < 0 {
 				return errNames
 			}
@@ -333,17 +333,13 @@ func (c Case) In(within []string) bool {
 	})
 }
 
-// Names returns the possible names of the case's test in the code, in the form of [Plain].
-func (c Case) Names() []string { return leavesOf(c.Name) }
-
 // separators are between the parts of a test's name: Go, Rust, Vitest, Jest, .NET.
 var separators = []string{"/", "::", " > ", " › ", "."}
 
-// leavesOf returns the last parts of a case's name, for every separator of a runner, without the case's
-// parameters.
-func leavesOf(name string) []string {
-	out := []string{Plain(name)}
-	bare := name
+// Names returns the possible names of the case's test in the code, in the form of [Plain]: the last parts of its name, for
+// every separator of a runner, without the case's parameters.
+func (c Case) Names() []string {
+	out, bare := []string{Plain(c.Name)}, c.Name
 	if i := strings.IndexAny(bare, "[("); i > 0 {
 		bare = bare[:i]
 		out = append(out, Plain(bare))

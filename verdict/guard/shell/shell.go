@@ -203,10 +203,7 @@ func forgives(s *syntax.Stmt) bool {
 	case *syntax.Subshell:
 		return len(c.Stmts) > 0 && forgives(c.Stmts[len(c.Stmts)-1])
 	}
-	if len(words) == 0 {
-		return false
-	}
-	switch path.Base(words[0]) {
+	switch path.Base(firstOf(s)) {
 	case "true", ":", "echo", "printf":
 		return true
 	case "exit", "return":

@@ -6,6 +6,7 @@
 package words
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,4 +86,9 @@ func Comments(content []byte) string {
 		}
 	}
 	return out.String()
+}
+
+// IsShell reports whether a file of this name is a script of a system's shell.
+func IsShell(name string) bool {
+	return slices.Contains([]string{".sh", ".bash", ".bat", ".cmd", ".ps1"}, strings.ToLower(path.Ext(name)))
 }
