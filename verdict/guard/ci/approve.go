@@ -66,16 +66,14 @@ func (c *comparison) approvals() {
 	for _, name := range slices.Sorted(maps.Keys(c.after.pipelines)) {
 		was, _ := c.before.approving(name)
 		is, line := c.after.approving(name)
-		more += is - was
+		more += is
 		if is > was && first == "" {
 			first, at = name, line
 		}
 	}
 	for name := range c.before.pipelines {
-		if _, there := c.after.pipelines[name]; !there {
-			was, _ := c.before.approving(name)
-			more -= was
-		}
+		was, _ := c.before.approving(name)
+		more -= was
 	}
 	if more > 0 {
 		c.add(change.Hold, change.Policy, "approves", "A pipeline approves pull requests, in place of a person.",

@@ -30,14 +30,10 @@ type side struct {
 	pipelines map[string]Pipeline
 }
 
-func newSide() side {
-	return side{jobs: map[string]Job{}, broken: map[string]error{}, unread: map[string][]int{}, pipelines: map[string]Pipeline{}}
-}
-
 // read gathers a side; content returns nil for a missing file. The side uses a file's name after the change,
 // so that a renamed file stays the same file.
 func read(files []change.File, content func(change.File) (string, []byte)) side {
-	s := newSide()
+	s := side{jobs: map[string]Job{}, broken: map[string]error{}, unread: map[string][]int{}, pipelines: map[string]Pipeline{}}
 	project, actions := map[string][]byte{}, map[string][]Step{}
 	pipelines := map[string]Pipeline{}
 	names := map[string]string{} // names after the change, by the names on this side
@@ -147,7 +143,7 @@ func (c *comparison) unexamined() {
 	for name, err := range c.after.broken {
 		if was := c.before.broken[name]; was == nil || was.Error() != err.Error() {
 			c.add(change.HoldIf(c.breaks(name)), change.Unexamined, "unread",
-				"This pipeline cannot be read, so what it checks is not known: "+oneLine(err), change.Place{Path: name})
+				"This pipeline cannot be read, so what it checks is not known: "+strings.Split(err.Error(), "\n")[0], change.Place{Path: name})
 		}
 	}
 	for name, lines := range c.after.unread {
@@ -169,11 +165,6 @@ func (c *comparison) breaks(name string) bool {
 // pipeline, which is held already.
 func (c *comparison) brokenNow() bool {
 	return slices.ContainsFunc(slices.Collect(maps.Keys(c.after.broken)), c.breaks)
-}
-
-func oneLine(err error) string {
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return text
 }
 
 func names(runs []Run) (out []string) {

@@ -69,12 +69,7 @@ func evaluate(n actionlint.ExprNode, cell Cell) value {
 	case *actionlint.ObjectDerefNode:
 		return variable(n, cell)
 	case *actionlint.NotOpNode:
-		switch evaluate(n.Operand, cell).truth {
-		case yes:
-			return boolean(no)
-		case no:
-			return boolean(yes)
-		}
+		return boolean(map[truth]truth{yes: no, no: yes}[evaluate(n.Operand, cell).truth])
 	case *actionlint.CompareOpNode:
 		return compare(n, cell)
 	case *actionlint.LogicalOpNode:

@@ -13,11 +13,7 @@ import (
 
 // isGitHub reports whether a file is a workflow of GitHub or of a forge with the same format.
 func isGitHub(name string) bool {
-	switch path.Dir(name) {
-	case ".github/workflows", ".gitea/workflows", ".forgejo/workflows":
-		return isYAML(name)
-	}
-	return false
+	return isYAML(name) && slices.Contains([]string{".github/workflows", ".gitea/workflows", ".forgejo/workflows"}, path.Dir(name))
 }
 
 // readGitHub follows https://docs.github.com/en/actions/reference/workflow-syntax-for-github-actions

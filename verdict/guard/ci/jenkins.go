@@ -25,7 +25,6 @@ func readJenkins(content []byte) (Pipeline, error) {
 		name     string
 		strength Strength
 	}
-	p := Pipeline{Strength: Always, Line: 1}
 	job := Job{Name: "pipeline", Line: 1, Strength: Always, Cells: []Cell{{}}}
 	var open []block
 	var words []string // of the current statement
@@ -68,6 +67,5 @@ func readJenkins(content []byte) (Pipeline, error) {
 			words = append(words, text)
 		}
 	}
-	p.Jobs = append(p.Jobs, job)
-	return p, nil
+	return Pipeline{Strength: Always, Line: 1, Jobs: []Job{job}}, nil
 }

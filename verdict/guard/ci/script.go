@@ -23,7 +23,7 @@ func scripts(files []change.File) []change.Finding {
 		return nil
 	}
 	of := func(content func(change.File) (string, []byte)) side {
-		s := newSide()
+		s := side{jobs: map[string]Job{}}
 		for _, f := range changed {
 			name, text := content(f)
 			if text == nil {

@@ -155,13 +155,10 @@ func (s *side) statementEnd(i int) int {
 	return len(s.tokens)
 }
 
-// assertionLine is the line where an assertion begins.
-func (s *side) assertionLine(c assertion) int { return s.line(int(c.from)) }
-
 // read computes the meaning of an assertion.
 func (s *side) read(of assertion) reading {
 	from, to := int(of.from), int(of.to)
-	c := reading{assertion: of, line: s.assertionLine(of), strength: strengths[of.op], norm: s.canonical(from, to), words: map[string]bool{}}
+	c := reading{assertion: of, line: s.line(int(of.from)), strength: strengths[of.op], norm: s.canonical(from, to), words: map[string]bool{}}
 	locals, code := map[string]string{}, strings.Builder{}
 	for k := from; k < to; k++ {
 		if looseWords[s.of(k)] {

@@ -153,7 +153,7 @@ func (s *side) comments(u *unit) bool {
 
 // wordsOf are the words and literals in the first line of an assertion, without those of its own variables.
 func (s *side) wordsOf(c assertion) (all []string) {
-	for i := int(c.from); i < int(c.to) && s.line(i) == s.assertionLine(c); i++ {
+	for i := int(c.from); i < int(c.to) && s.line(i) == s.line(int(c.from)); i++ {
 		if s.kindOf(i) != sign && !s.isLocal(i) {
 			all = append(all, contentOf(s.of(i)))
 		}

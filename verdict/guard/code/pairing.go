@@ -61,13 +61,10 @@ func pairUnits(before, after []*side) pairing {
 }
 
 // checked returns the compared units: tests and the functions that they call.
-func (s *side) checked() (out []*unit) {
-	for _, u := range s.units {
-		if u.role == test || u.role == definition && (s.tests || len(u.assertions) > 0) {
-			out = append(out, u)
-		}
-	}
-	return out
+func (s *side) checked() []*unit {
+	return slices.DeleteFunc(slices.Clone(s.units), func(u *unit) bool {
+		return u.role != test && (u.role != definition || !s.tests && len(u.assertions) == 0)
+	})
 }
 
 // take pairs units with equal keys, in their order.

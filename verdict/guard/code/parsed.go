@@ -48,10 +48,10 @@ func parseAll(files []change.File) iter.Seq[parsed] {
 func parseFile(f change.File) (p parsed) {
 	p.file = f
 	defer func() { p.failed = recover() }()
-	if was := languageOf(f.OldPath); f.OldPath != "" && was != nil {
+	if was := languageOf(f.OldPath); was != nil {
 		p.before = parse(f.OldPath, f.Before, was)
 	}
-	if is := languageOf(f.Path); f.Path != "" && is != nil {
+	if is := languageOf(f.Path); is != nil {
 		p.after = parse(f.Path, f.After, is)
 	}
 	return p

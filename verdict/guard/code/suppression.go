@@ -281,14 +281,12 @@ func (s *side) codeAt(n note) string {
 // cgo reads the C warnings that a cgo comment in Go turns off.
 func (s *side) cgo(n note) []suppression {
 	var out []suppression
-	line := n.line
-	for text := range strings.Lines(s.text[n.from:n.to]) {
+	for i, text := range strings.Split(s.text[n.from:n.to], "\n") {
 		for field := range strings.FieldsSeq(text) {
 			if rest, ok := strings.CutPrefix(field, "-Wno-"); ok && strings.Contains(text, "#cgo") && !strings.HasPrefix(rest, "error=") {
-				out = append(out, suppression{side: s, tool: "-Wno", rules: []string{rest}, line: line})
+				out = append(out, suppression{side: s, tool: "-Wno", rules: []string{rest}, line: n.line + i})
 			}
 		}
-		line++
 	}
 	return out
 }
@@ -356,7 +354,8 @@ func (u suppression) covers(after suppression) bool {
 func (x *examination) compareSuppressions() {
 	left, gone := cancel(x.hidden.left, x.hidden.gone, func(a, b suppression) bool { return a.covers(b) && a.code == b.code })
 	for _, u := range left {
-		tier, rule, why := change.Evidence, u.group(), "A tool is told to look away ("+u.text()+")."
+		told := strings.TrimSpace(u.tool + " " + strings.Join(u.rules, ", "))
+		tier, rule, why := change.Evidence, u.group(), "A tool is told to look away ("+told+")."
 		switch {
 		case u.idiom():
 			continue
@@ -407,10 +406,6 @@ func cancel(has, had []suppression, same func(a, b suppression) bool) (left, gon
 		}
 	}
 	return left, gone
-}
-
-func (u suppression) text() string {
-	return strings.TrimSpace(u.tool + " " + strings.Join(u.rules, ", "))
 }
 
 // group is the rule name under which a directive is counted.

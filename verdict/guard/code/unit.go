@@ -187,13 +187,8 @@ func (u *unit) asks(cond string) bool {
 }
 
 // having returns the units of a role.
-func (s *side) having(r role) (out []*unit) {
-	for _, u := range s.units {
-		if u.role == r {
-			out = append(out, u)
-		}
-	}
-	return out
+func (s *side) having(r role) []*unit {
+	return slices.DeleteFunc(slices.Clone(s.units), func(u *unit) bool { return u.role != r })
 }
 
 // holdsTests reports whether a file has tests, and not just the name of a test file.

@@ -48,7 +48,7 @@ func (x *examination) compareAssertions(p pair) {
 		say("fewer", "An assertion is gone.", b, gone, nil, 0)
 	}
 	if c, now := p.conditional(); now {
-		say("conditional", "The assertion is made under a condition only.", nil, 0, a, a.assertionLine(c))
+		say("conditional", "The assertion is made under a condition only.", nil, 0, a, a.line(int(c.from)))
 	}
 	x.comparePatience(p)
 }

@@ -91,7 +91,7 @@ func codeSpellings() []Spelling {
 			return strings.ReplaceAll(chroma.Stringify(s.tokens...), " {\n", "\n{\n")
 		}),
 		of("code with marks on the line of what they mark", ".java .kt .cs .rs", (*source).joinMarks),
-		of("code with comments", "", func(s *source) string { return s.noted() }),
+		of("code with comments", "", (*source).noted),
 		of("code with blank lines", "", func(s *source) string {
 			if s.hasComments() {
 				return ""

@@ -298,21 +298,19 @@ func xmlSpellings() []Spelling {
 			return "<" + name + ">"
 		}
 	}
+	between := func(space string) func(xml.Token, []byte, int) string {
+		return func(t xml.Token, raw []byte, _ int) string {
+			if blank(t) {
+				return space
+			}
+			return string(raw)
+		}
+	}
 	return []Spelling{
 		as("XML with other quotes", tag(" ", "'")),
 		as("XML with attributes over several lines", tag("\n    ", `"`)),
-		as("XML without indentation", func(t xml.Token, raw []byte, _ int) string {
-			if blank(t) {
-				return "\n"
-			}
-			return string(raw)
-		}),
-		as("XML in one line", func(t xml.Token, raw []byte, _ int) string {
-			if blank(t) {
-				return ""
-			}
-			return string(raw)
-		}),
+		as("XML without indentation", between("\n")),
+		as("XML in one line", between("")),
 		as("XML with comments", func(t xml.Token, raw []byte, depth int) string {
 			if blank(t) && depth > 0 {
 				return string(raw) + "<!-- " + note + " -->" + string(raw)

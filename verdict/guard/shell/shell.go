@@ -89,7 +89,8 @@ func (w *walker) block(stmts []*syntax.Stmt, last bool) {
 		if w.ended {
 			return
 		}
-		final := last && (i == len(stmts)-1 || endsWell(stmts[i+1]) && w.errexit)
+		said := i < len(stmts)-1 && slices.Contains([]string{"echo", "true", ":"}, firstOf(stmts[i+1])) // only that all went well
+		final := last && (i == len(stmts)-1 || said && w.errexit)
 		lost := w.lost
 		if !final && !w.errexit && !w.passes {
 			w.lost = true
@@ -97,11 +98,6 @@ func (w *walker) block(stmts []*syntax.Stmt, last bool) {
 		w.stmt(s, final)
 		w.lost = lost
 	}
-}
-
-// endsWell reports whether a statement only says that all went well.
-func endsWell(s *syntax.Stmt) bool {
-	return slices.Contains([]string{"echo", "true", ":"}, firstOf(s))
 }
 
 func (w *walker) stmt(s *syntax.Stmt, last bool) {

@@ -105,7 +105,9 @@ func lostRules(f change.File, kept map[string]bool, files []change.File) []chang
 			continue
 		}
 		at, why := change.Place{Path: f.Name(), Line: was.line, Before: was.text}, "A rule for contributors is gone."
-		tier := change.HoldIf(isOwn(f.Name()) || isOwn(f.OldPath) || shorter && !names(was.under, tools))
+		named := func(w string) bool { return slices.Contains(tools, w) } // the heading has the name of a tool that is gone
+		about := slices.ContainsFunc(word.FindAllString(strings.ToLower(was.under), -1), named)
+		tier := change.HoldIf(isOwn(f.Name()) || isOwn(f.OldPath) || shorter && !about)
 		if other := near.nearest(was.text); other.text != "" {
 			if firm.MatchString(other.text) {
 				continue
@@ -130,11 +132,6 @@ func toolsGone(files []change.File) (all []string) {
 		}
 	}
 	return all
-}
-
-// names reports whether a heading has one of these names.
-func names(heading string, all []string) bool {
-	return slices.ContainsFunc(word.FindAllString(strings.ToLower(heading), -1), func(w string) bool { return slices.Contains(all, w) })
 }
 
 // onlyShorter reports whether a document only lost lines, so that nothing replaces them.

@@ -104,16 +104,13 @@ func isFixture(name string) bool {
 	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool { return slices.Contains(fixtures, dir) })
 }
 
-func toolsOf(name string) (out []*Tool) {
+func toolsOf(name string) []*Tool {
 	if isFixture(name) {
 		return nil
 	}
-	for _, t := range registry {
-		if slices.ContainsFunc(t.Sources, func(s source) bool { return s.has(name) }) {
-			out = append(out, t)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(registry), func(t *Tool) bool {
+		return !slices.ContainsFunc(t.Sources, func(s source) bool { return s.has(name) })
+	})
 }
 
 // ForTools reports whether a folder is the root, or holds what tools read for the whole repository.
@@ -393,12 +390,10 @@ func (c *comparison) read(f change.File) {
 	}
 	for _, t := range registry {
 		if slices.Contains(before, t) && old != nil {
-			p := c.pair(t, path.Dir(f.Name()))
-			p.before.read(t, f.OldPath, f.Name(), old)
+			c.pair(t, path.Dir(f.Name())).before.read(t, f.OldPath, f.Name(), old)
 		}
 		if slices.Contains(after, t) && now != nil {
-			p := c.pair(t, path.Dir(f.Name()))
-			p.after.read(t, f.Path, f.Name(), now)
+			c.pair(t, path.Dir(f.Name())).after.read(t, f.Path, f.Name(), now)
 		}
 	}
 }
