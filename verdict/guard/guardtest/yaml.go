@@ -221,7 +221,7 @@ func (w *yamlWriter) flows(n ast.Node, level int) bool {
 	if strings.ContainsAny(n.GetToken().Value, "[{") || len(children(n)) == 0 {
 		return true
 	}
-	if w.style.flow > level && (w.style.flow == 99 || level > 0 || !slices.ContainsFunc(children(n), nested)) {
+	if w.style.flow > level && (w.style.flow == 99 || level > 0 || slices.ContainsFunc(children(n), nested)) {
 		return false
 	}
 	return len(ast.Filter(ast.LiteralType, n))+len(ast.Filter(ast.CommentType, n)) == 0
