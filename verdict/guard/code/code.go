@@ -5,7 +5,7 @@
 // definitions and tests become units; go/parser reads Go, and mvdan.cc/sh the tests of Bats. The units of base
 // and head are paired once, over all files, and each rule examines pairs: gone.go the tests without a partner,
 // skip.go the marks that a test gained, weaker.go its assertions. suppression.go examines comments and annotations.
-// Each form of a mark is a row: of filemark.go, headmark.go, mark.go for calls with a title, or bodymark.go.
+// Each form of a mark is a row: of filemark.go, headmark.go, mark.go for calls with a title, or marks.txt.
 // changed.go names once what existing tests say otherwise and none of these rules reads. A certain finding is a
 // hold; all others are evidence.
 package code
