@@ -161,12 +161,6 @@ func (c *comparison) breaks(name string) bool {
 	return there && c.before.broken[name] == nil && (was.Strength >= Sometimes || was.Called)
 }
 
-// brokenNow reports whether the change broke any pipeline. The missing checks may be anywhere in that
-// pipeline, which is held already.
-func (c *comparison) brokenNow() bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(c.after.broken)), c.breaks)
-}
-
 func names(runs []Run) (out []string) {
 	for _, r := range runs {
 		if !slices.Contains(out, r.Check) {
@@ -226,7 +220,8 @@ func count(runs []Run, s Strength) (n int) {
 func (c *comparison) check(check string, before, after []Run) {
 	was, is := strongest(before), strongest(after)
 	switch {
-	case was.Strength == Never || c.brokenNow():
+	case was.Strength == Never:
+	case slices.ContainsFunc(slices.Collect(maps.Keys(c.after.broken)), c.breaks): // it may be there, and that is held already
 	case len(after) == 0:
 		c.gone(check, before)
 	case was.Strength < Sometimes:

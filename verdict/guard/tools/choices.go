@@ -8,8 +8,10 @@ import (
 
 // choices select the elements of lists that count, where this takes more than a word.
 var choices = map[string]func(element string) bool{
-	"on":         on,
-	"analyzer":   isAnalyzer,
+	"on": on,
+	"analyzer": func(s string) bool { // packages and plugins that check, and not those that build
+		return slices.ContainsFunc(analyzers, func(part string) bool { return strings.Contains(strings.ToLower(s), part) })
+	},
 	"counted":    counted,
 	"diagnostic": diagnostic,
 	"unchecked":  func(s string) bool { return strings.HasSuffix(strings.TrimSuffix(s, ","), ", false}") },
@@ -35,11 +37,6 @@ func linterRuns(before map[string]bool, v value) bool {
 	standard := slices.Contains([]string{"errcheck", "govet", "ineffassign", "staticcheck", "unused", "gosimple", "typecheck"}, linter)
 	return before[linter] || before["linters/enable-all"] || before["linters/default"] ||
 		standard && !before["linters/disable-all"] && !before["linters/default=none"]
-}
-
-// isAnalyzer distinguishes packages and plugins that check from those that build.
-func isAnalyzer(name string) bool {
-	return slices.ContainsFunc(analyzers, func(part string) bool { return strings.Contains(strings.ToLower(name), part) })
 }
 
 // counted distinguishes lines that could run from lines that coverage excludes by custom: lines that only a
