@@ -67,7 +67,7 @@ func (r *repair) buildBase(ctx context.Context, caches string) (err error) {
 	defer func() {
 		err = errors.Join(err, tree.Release(), r.author.Worktrees.Remove(context.WithoutCancel(ctx), request.Repo, request.Number, baseRole))
 	}()
-	reports, err := r.verifyIn(ctx, tree.Dir(), caches)
+	reports, err := r.verifyIn(ctx, tree, caches)
 	if f := (*failure)(nil); len(r.verify.Reports) > 0 && (err == nil || errors.As(err, &f)) {
 		err = errors.Join(err, r.keepReports(ctx, reports))
 	}

@@ -230,7 +230,7 @@ func (r *repair) verified(ctx context.Context) (head tested, err error) {
 	log, command, began := zerolog.Ctx(ctx), strings.Join(r.verify.Command, " "), time.Now()
 	log.Info().Str("command", command).Msg("verify runs on the fix")
 	failed := step(ctx, "verify", func(ctx context.Context) (err error) {
-		head, err = r.verifyIn(ctx, r.tree.Dir(), session.Caches(r.tree.Dir(), session.ForVerify))
+		head, err = r.verifyIn(ctx, r.tree, session.Caches(r.tree.Dir(), session.ForVerify))
 		return err
 	})
 	if took := time.Since(began).Round(time.Millisecond); failed == nil {

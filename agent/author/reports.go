@@ -130,13 +130,27 @@ func findReports(dir string, patterns []string, do func(root *os.Root, name stri
 	return nil
 }
 
-func clearReports(dir string, patterns []string) error {
-	return findReports(dir, patterns, func(root *os.Root, name string) error {
+// errCommitted says that the patterns match what a run does not make.
+var errCommitted = errors.New("verify.reports matches a file that is committed, which is no report of a run; choose narrower patterns")
+
+// clearReports deletes the files that match, which an earlier run made. Committed files stay, since the command and the
+// commit need them; then the error is errCommitted.
+func clearReports(dir string, patterns []string, committed map[string]bool) error {
+	first := ""
+	err := findReports(dir, patterns, func(root *os.Root, name string) error {
+		if committed[name] {
+			first = cmp.Or(first, name)
+			return nil
+		}
 		if err := root.Remove(name); err != nil {
 			return fmt.Errorf("delete an earlier test report: %w", err)
 		}
 		return nil
 	})
+	if err == nil && first != "" {
+		err = fmt.Errorf("%w: %.200q", errCommitted, first)
+	}
+	return err
 }
 
 func readReports(dir string, patterns []string) (t tested) {

@@ -59,7 +59,7 @@ func TestReportsAreBounded(t *testing.T) {
 		if got := readReports(dir, patterns); len(got.reports) > 0 {
 			t.Errorf("%d files outside were read", len(got.reports))
 		}
-		if err := clearReports(dir, patterns); err != nil {
+		if err := clearReports(dir, patterns, nil); err != nil {
 			t.Error(err)
 		}
 		if _, err := os.Stat(filepath.Join(outside, "secret.xml")); err != nil {

@@ -16,6 +16,7 @@ import (
 	"touchstone/agent/engine/session"
 	"touchstone/verdict"
 	"touchstone/verdict/guard/junit"
+	"touchstone/worktree"
 )
 
 const (
@@ -30,6 +31,9 @@ const (
 func (r *repair) compareRuns(ctx context.Context, head tested) error {
 	base, err := r.baseReports(ctx)
 	if err = cmp.Or(err, base.unusable()); err != nil {
+		if errors.Is(head.unread, errCommitted) {
+			return r.uncompared(ctx, head.unread) // the reports of the base are kept without this reason
+		}
 		return r.uncompared(ctx, fmt.Errorf("of the base: %w", err))
 	}
 	broken := head.unusable()
@@ -118,7 +122,7 @@ func (r *repair) testedBefore(ctx context.Context) (t tested, err error) {
 		return t, err
 	}
 	err = step(ctx, "verify before", func(ctx context.Context) (err error) {
-		t, err = r.verifyIn(ctx, r.tree.Dir(), session.Caches(r.tree.Dir(), session.ForVerify))
+		t, err = r.verifyIn(ctx, r.tree, session.Caches(r.tree.Dir(), session.ForVerify))
 		return err
 	})
 	if f := (*failure)(nil); errors.As(err, &f) {
@@ -127,12 +131,40 @@ func (r *repair) testedBefore(ctx context.Context) (t tested, err error) {
 	return t, errors.Join(err, r.tree.Discard(context.WithoutCancel(ctx), r.out.Head))
 }
 
-// verifyIn runs the verify command in a directory. It deletes earlier reports first, so that the reports are
-// from this run.
-func (r *repair) verifyIn(ctx context.Context, dir, caches string) (tested, error) {
-	if err := clearReports(dir, r.verify.Reports); err != nil {
+// verifyIn runs the verify command in a tree. It deletes earlier reports first, so that the reports are from this run.
+// If the patterns match committed files, there are none.
+func (r *repair) verifyIn(ctx context.Context, tree *worktree.Tree, caches string) (tested, error) {
+	committed, err := r.committed(ctx, tree)
+	if err != nil {
 		return tested{}, err
 	}
-	err := r.author.execute(ctx, ErrUnverified, dir, caches, r.verify.Command, r.verify.Timeout.Duration())
-	return readReports(dir, r.verify.Reports), err
+	unread := clearReports(tree.Dir(), r.verify.Reports, committed)
+	if unread != nil && !errors.Is(unread, errCommitted) {
+		return tested{}, unread
+	}
+	err = r.author.execute(ctx, ErrUnverified, tree.Dir(), caches, r.verify.Command, r.verify.Timeout.Duration())
+	if unread != nil {
+		return tested{unread: unread}, err
+	}
+	return readReports(tree.Dir(), r.verify.Reports), err
+}
+
+// committed are the files of the commit that is checked out in a tree, if reports are looked for.
+func (r *repair) committed(ctx context.Context, tree *worktree.Tree) (map[string]bool, error) {
+	if len(r.verify.Reports) == 0 {
+		return nil, nil
+	}
+	head, err := tree.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files, err := tree.List(ctx, head)
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[string]bool, len(files))
+	for _, f := range files {
+		names[f.Path] = true
+	}
+	return names, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,5 +162,32 @@ func TestWhatRanOnTheBaseIsKept(t *testing.T) {
 	fix("fourth")
 	if got := count(); got != "1 1" {
 		t.Errorf("with a second base it is built and verified %s times", got)
+	}
+}
+
+// TestReportsNeverTakeCommittedFiles has a pattern that also matches a file which the verify command needs.
+func TestReportsNeverTakeCommittedFiles(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the verify command of this test is a Unix shell script")
+	}
+	g := loopback.New(t, map[string]string{
+		".touchstone/config.yaml": "verify: {command: [sh, runner.sh], reports: ['**/*.xml']}\n", ".gitignore": "build/\n",
+		"runner.sh": "test -f pom.xml || exit 1\n" + runner, "pom.xml": "<project/>\n", "place": "tests.xml", "more.list": "TestKept\n",
+	})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	pr := g.Reviewed(g.Open("topic"), verdict.RequestChanges, finding)
+	a := newAuthor(g, write("Done.", map[string]string{"code.txt": "safe()\n"}))
+	var log bytes.Buffer
+	if _, err := a.Fix(zerolog.New(&log).WithContext(t.Context()), pr, verdict.Allowance{}, nil); err != nil {
+		t.Error(err)
+	}
+	want := `verify.reports matches a file that is committed, which is no report of a run; choose narrower patterns: \"pom.xml\"`
+	for _, said := range []string{"what ran is not compared", "the base's test reports are not kept"} {
+		if !slices.ContainsFunc(strings.Split(log.String(), "\n"), func(line string) bool {
+			return strings.Contains(line, said) && strings.Contains(line, want)
+		}) {
+			t.Errorf("%q is not said with its reason:\n%s", said, &log)
+		}
 	}
 }
