@@ -82,6 +82,24 @@ func (t *Tree) Submodules(ctx context.Context, rev string) ([]Submodule, error) 
 	return modules(out), nil
 }
 
+// SubmodulePaths returns the paths at which a commit or tree has submodules, whether .gitmodules has entries for them or not.
+func (t *Tree) SubmodulePaths(ctx context.Context, rev string) (map[string]bool, error) {
+	if err := checkSHAs(rev); err != nil {
+		return nil, err
+	}
+	out, err := t.mirror.Output(ctx, "ls-tree", "-r", "-z", "--full-tree", rev)
+	if err != nil {
+		return nil, fmt.Errorf("list the submodules of %.12s: %w", rev, err)
+	}
+	paths := map[string]bool{}
+	for line := range strings.SplitSeq(string(out), "\x00") { // "160000 commit 3b18e5…\tname"
+		if meta, name, _ := strings.Cut(line, "\t"); strings.HasPrefix(meta, "160000 ") {
+			paths[name] = true
+		}
+	}
+	return paths, nil
+}
+
 // modules reads what "git config --null --list" prints: "section.name.key", a line feed before the value if there is
 // one, and a NUL (https://git-scm.com/docs/git-config#Documentation/git-config.txt---null).
 func modules(listed []byte) (all []Submodule) {

@@ -125,3 +125,17 @@ func TestSubmodulesOfAPartialMirror(t *testing.T) {
 		t.Errorf("read %q, %v", got, err)
 	}
 }
+
+// TestPathsOfSubmodules are those of the commit, with or without an entry.
+func TestPathsOfSubmodules(t *testing.T) {
+	r := newRemote(t)
+	r.write(".gitmodules", "[submodule \"none\"]\npath = none\n")
+	req := r.pull()
+	r.git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",deep/li b")
+	req.Head = r.git("commit-tree", "-m", "link", "-p", req.Head, r.git("write-tree"))
+	r.put("refs/heads/topic", req.Head)
+	tree := acquire(t, &Store{Root: t.TempDir()}, req)
+	if got, err := tree.SubmodulePaths(t.Context(), req.Head); err != nil || !reflect.DeepEqual(got, map[string]bool{"deep/li b": true}) {
+		t.Errorf("%v, %v", got, err)
+	}
+}

@@ -268,6 +268,44 @@ func TestAMovedSubmoduleNeedsAPersonUnlessItIsOrdinary(t *testing.T) {
 	}
 }
 
+// TestWhoGivesASubmoduleAnotherAddressNeedsAPerson: along that one, a later change could move it without a person.
+func TestWhoGivesASubmoduleAnotherAddressNeedsAPerson(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t)
+	lib := entry("lib", "lib", "../lib.git")
+	for name, tc := range map[string]struct {
+		before, after string
+		held          bool
+	}{
+		"what git cannot read":      {lib, "[submodule\n", true},
+		"another repository":        {lib, entry("lib", "lib", "../../mallory/lib"), true},
+		"another branch":            {lib, entry("lib", "lib", "../lib.git", "branch = release/1"), true},
+		"the first entry":           {"", lib, true},
+		"a list that git can read":  {"[submodule\n", lib, true},
+		"one of two entries goes":   {lib + entry("x", "lib", "../../mallory/lib"), entry("x", "lib", "../../mallory/lib"), true},
+		"another entry's path":      {lib + entry("x", "x", "../../mallory/lib"), entry("x", "lib", "../../mallory/lib"), true},
+		"another way to write it":   {lib, entry("lib2", "lib", l.URL+"/Acme/lib"), false},
+		"another way to update":     {lib, entry("lib", "lib", "../lib.git", "shallow = true"), false},
+		"an entry without anything": {lib, lib + entry("x", "x", "../../mallory/lib"), false},
+		// Each later move is held then.
+		"another host":     {lib, entry("lib", "lib", "https://gitlab.example/acme/lib"), false},
+		"a second address": {lib, entry("lib", "lib", "../lib.git", "url = ../../mallory/lib"), false},
+		"a second entry":   {lib, lib + entry("x", "./lib", "../../mallory/lib"), false},
+		"no entry":         {lib, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l.t = t
+			links := map[string]string{"lib": l.first}
+			holds, evidence := l.judged(l.open(strings.NewReplacer(" ", "-", "'", "").Replace(name), side{modules: tc.before, links: links},
+				side{modules: tc.after, links: links}), true)
+			if len(evidence) > 0 || (len(holds) == 1) != tc.held || tc.held && (holds[0].Path != ".gitmodules" ||
+				!strings.Contains(holds[0].Detail, `that it does not move: "lib". Whoever`) && !strings.Contains(holds[0].Detail, "cannot be read")) {
+				t.Errorf("held %+v, evidence %+v", holds, evidence)
+			}
+		})
+	}
+}
+
 // TestAnOrdinaryMoveIsAnsweredAndApproved also holds without a GitHub to ask, as a local review has none.
 func TestAnOrdinaryMoveIsAnsweredAndApproved(t *testing.T) {
 	t.Parallel()

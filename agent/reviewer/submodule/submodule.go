@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -31,9 +32,10 @@ type GitHub interface {
 	Compare(ctx context.Context, repo forge.Repo, base, head string) (forge.Comparison, error)
 }
 
-// Files reads .gitmodules in a commit or tree. A worktree.Tree implements it.
+// Files reads .gitmodules in a commit or tree, and says where it has submodules. A worktree.Tree implements it.
 type Files interface {
 	Submodules(ctx context.Context, rev string) ([]worktree.Submodule, error)
+	SubmodulePaths(ctx context.Context, rev string) (map[string]bool, error)
 }
 
 const (
@@ -54,16 +56,19 @@ type Judge struct {
 }
 
 // Moved judges each submodule that a change adds or moves: it is evidence if the move is certainly ordinary, else a
-// hold that says what is not certain. A GitHub that does not answer is no error.
+// hold that says what is not certain. A GitHub that does not answer is no error. It also holds a change that decides along
+// what other submodules may move from then on.
 func (j Judge) Moved(ctx context.Context, d diff.Diff) (holds []verdict.Hold, evidence []verdict.Evidence, err error) {
 	files := All(d)
-	if len(files) == 0 {
+	listed := slices.ContainsFunc(d.Files, func(f diff.File) bool { return f.Path == modulesName })
+	if len(files) == 0 && !listed {
 		return nil, nil, nil
 	}
 	limited, cancel := context.WithTimeout(forge.Beside(ctx, j.Of), patience)
 	defer cancel()
-	before, errBefore := j.Files.Submodules(limited, d.Base)
-	after, errAfter := j.Files.Submodules(limited, d.Head)
+	entered, errBefore := j.Files.Submodules(limited, d.Base)
+	enters, errAfter := j.Files.Submodules(limited, d.Head)
+	before, after := byPath(entered), byPath(enters)
 	asked := 0
 	for _, f := range files {
 		var move suspect.Move
@@ -90,7 +95,53 @@ func (j Judge) Moved(ctx context.Context, d diff.Diff) (holds []verdict.Hold, ev
 		}
 		evidence = append(evidence, suspect.Moved(f.Path, move))
 	}
+	switch {
+	case !listed || errors.Is(errAfter, fs.ErrNotExist) || errors.Is(errAfter, fs.ErrInvalid) || errors.Is(errAfter, worktree.ErrTooLarge):
+		return holds, evidence, nil // without a list, each move is held
+	case errAfter != nil && len(files) > 0: // held above, for this reason
+		return holds, evidence, nil
+	case errAfter != nil:
+		return append(holds, suspect.Redirected(modulesName, nil)), evidence, nil
+	}
+	there, err := j.Files.SubmodulePaths(ctx, d.Head)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range files {
+		delete(there, f.Path) // it is judged above
+	}
+	if names := j.redirected(before, after, there); len(names) > 0 {
+		holds = append(holds, suspect.Redirected(modulesName, names))
+	}
 	return holds, evidence, nil
+}
+
+// modulesName is the file with the addresses of the submodules.
+const modulesName = ".gitmodules"
+
+// redirected are the submodules, among those at some paths, that move along another branch of another repository once a change
+// is merged. Whoever may push there decides what a later change brings without a person.
+func (j Judge) redirected(before, after entries, there map[string]bool) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(there)) {
+		now, err := j.upstream(name, after)
+		if err != nil { // each move is held
+			continue
+		}
+		was, err := j.upstream(name, before)
+		if err != nil || was.Name != now.Name || !strings.EqualFold(was.Repo.String(), now.Repo.String()) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// upstream is the branch along which the submodule at a path moves.
+func (j Judge) upstream(name string, listed entries) (forge.Branch, error) {
+	entry, err := listed.of(name)
+	if err != nil {
+		return forge.Branch{}, err
+	}
+	return j.follows(entry)
 }
 
 // mode is git's mode of a submodule.
@@ -120,42 +171,61 @@ func unread(side string, err error) error {
 }
 
 // move is the move of a submodule that was at this path before. The error is the reason why it may not be ordinary.
-func (j Judge) move(ctx context.Context, f diff.File, before, after []worktree.Submodule) (suspect.Move, error) {
-	entry, err := entryOf(f.Path, before)
+func (j Judge) move(ctx context.Context, f diff.File, before, after entries) (suspect.Move, error) {
+	entry, err := before.of(f.Path)
 	if err != nil {
 		return suspect.Move{}, fmt.Errorf("the base's .gitmodules %w", err)
 	}
-	now, err := entryOf(f.Path, after)
+	now, err := after.of(f.Path)
 	if err != nil {
 		return suspect.Move{}, fmt.Errorf("the change's .gitmodules %w", err)
 	}
 	if now.Name != entry.Name || !slices.Equal(now.Settings, entry.Settings) {
 		return suspect.Move{}, errors.New("the change alters its entry in .gitmodules")
 	}
-	repo, err := j.GitHub.Cloned(j.Of, entry.Value("url"))
+	along, err := j.follows(entry)
 	if err != nil {
-		return suspect.Move{}, fmt.Errorf("its address in .gitmodules %w", err)
+		return suspect.Move{}, err
 	}
-	follows := entry.Value("branch")
-	switch {
-	case follows == "" && entry.Has("branch"):
-		return suspect.Move{}, errors.New("its entry in .gitmodules does not name one branch")
-	case follows == ".": // https://git-scm.com/docs/gitmodules#Documentation/gitmodules.txt-submoduleltnamegtbranch
-		follows = j.Branch
-	}
-	return j.along(ctx, repo, follows, f.OldBlob, f.NewBlob)
+	return j.along(ctx, along, f.OldBlob, f.NewBlob)
 }
 
-// entryOf is the entry of .gitmodules for a path. The error completes "the .gitmodules …".
-func entryOf(name string, all []worktree.Submodule) (worktree.Submodule, error) {
-	var found []worktree.Submodule
+// follows is the branch along which an entry's submodule moves, without its commit. Its name is empty for the repository's
+// default branch. The error is a whole reason.
+func (j Judge) follows(entry worktree.Submodule) (forge.Branch, error) {
+	repo, err := j.GitHub.Cloned(j.Of, entry.Value("url"))
+	if err != nil {
+		return forge.Branch{}, fmt.Errorf("its address in .gitmodules %w", err)
+	}
+	name := entry.Value("branch")
+	switch {
+	case name == "" && entry.Has("branch"):
+		return forge.Branch{}, errors.New("its entry in .gitmodules does not name one branch")
+	case name == ".": // https://git-scm.com/docs/gitmodules#Documentation/gitmodules.txt-submoduleltnamegtbranch
+		name = j.Branch
+	}
+	return forge.Branch{Repo: repo, Name: name}, nil
+}
+
+// entries are the entries of .gitmodules, by the paths that they name.
+type entries map[string][]worktree.Submodule
+
+func byPath(all []worktree.Submodule) entries {
+	found := entries{}
 	for _, s := range all {
-		if slices.ContainsFunc(s.Settings, func(line worktree.Setting) bool {
-			return line.Key == "path" && path.Clean(line.Value) == path.Clean(name)
-		}) {
-			found = append(found, s)
+		for _, line := range s.Settings {
+			name := path.Clean(line.Value)
+			if known := found[name]; line.Key == "path" && (len(known) == 0 || known[len(known)-1].Name != s.Name) {
+				found[name] = append(known, s)
+			}
 		}
 	}
+	return found
+}
+
+// of is the entry for a path. The error completes "the .gitmodules …".
+func (e entries) of(name string) (worktree.Submodule, error) {
+	found := e[path.Clean(name)]
 	switch {
 	case len(found) == 0:
 		return worktree.Submodule{}, errors.New("has no entry for it")
@@ -174,9 +244,10 @@ func entryOf(name string, all []worktree.Submodule) (worktree.Submodule, error) 
 	return entry, nil
 }
 
-// along is the move from one commit to another along a branch, "" being the repository's default branch.
-func (j Judge) along(ctx context.Context, repo forge.Repo, branch, from, to string) (suspect.Move, error) {
-	tip, err := j.GitHub.Tip(ctx, repo, branch)
+// along is the move from one commit to another along a branch, as follows returns it.
+func (j Judge) along(ctx context.Context, branch forge.Branch, from, to string) (suspect.Move, error) {
+	repo := branch.Repo
+	tip, err := j.GitHub.Tip(ctx, repo, branch.Name)
 	if err != nil {
 		return suspect.Move{}, silent(err)
 	}

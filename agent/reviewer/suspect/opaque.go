@@ -115,6 +115,21 @@ func Elsewhere(name, commit, doubt string) verdict.Hold {
 	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: name, Detail: detail}
 }
 
+// Redirected is the hold for a .gitmodules that gives submodules, which stay where they are, another address or branch. Without
+// any, it cannot be read.
+func Redirected(name string, submodules []string) verdict.Hold {
+	detail := "This file cannot be read as git reads it, so where the submodules lead is not known. Look what it says."
+	if len(submodules) > 0 {
+		which := fmt.Sprintf("%.100q", submodules[0]) // a record keeps 400 bytes
+		if more := len(submodules) - 1; more > 0 {
+			which += fmt.Sprintf(" and %d more", more)
+		}
+		detail = fmt.Sprintf("The change gives another address or branch to submodules that it does not move: %s. Whoever may push there "+
+			"decides what they bring from then on, since a move along that branch needs no person. Look whose these are.", which)
+	}
+	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: name, Detail: detail}
+}
+
 // Move is how a submodule moves along a branch of its repository.
 type Move struct {
 	From, To string // full SHAs of commits; From is in the history of To
