@@ -165,8 +165,10 @@ func TestACommitClosesNoIssue(t *testing.T) {
 		"Fix #12 by a check":                          "Fix issue #12 by a check",
 		"Closes:\n acme/app#7, resolved GH-3":         "Closes issue acme/app#7, resolved issue GH-3",
 		"fixes https://github.com/acme/app/issues/12": "fixes issue https://github.com/acme/app/issues/12",
-		"Fix the 12 callers, see #12":                 "Fix the 12 callers, see #12",
-		"prefix #12, fix #a":                          "prefix #12, fix #a",
+		"Fixed:#12": "Fixed issue #12",
+		"Resolve https://registry.example/a through the proxy": "Resolve https://registry.example/a through the proxy",
+		"Fix the 12 callers, see #12":                          "Fix the 12 callers, see #12",
+		"prefix #12, fix #a":                                   "prefix #12, fix #a",
 	} {
 		if got := line(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)

@@ -111,7 +111,8 @@ var brackets = strings.NewReplacer("[", "(", "]", ")")
 
 // closing matches the words by which a commit on the default branch closes an issue
 // (https://docs.github.com/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue).
-var closing = lazyregexp.New(`(?i)\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?):? ((?:[\w.-]+/[\w.-]+)?#\d|GH-\d|https?://)`)
+var closing = lazyregexp.New(`(?i)\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?:: ?| )` +
+	`((?:[\w.-]+/[\w.-]+)?#\d|GH-\d|https?://\S+/(?:issues|pull)/\d)`)
 
 // line makes a model's text safe in a commit message: a mention there notifies people, a line break could
 // forge a trailer, brackets could skip CI, certain words close issues, and a leaked credential cannot be taken back.
