@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -96,7 +97,10 @@ func (a *Author) settleLocks(ctx context.Context, tree *worktree.Tree, head, bas
 		case tool == nil:
 			l.left = append(l.left, name)
 			continue
-		case !tool.follows(name, *ours):
+		case !tool.follows(name, *ours, func(name string) bool {
+			_, err := os.Lstat(filepath.Join(tree.Dir(), filepath.FromSlash(name)))
+			return err == nil
+		}):
 			l.left, l.chosen = append(l.left, name), append(l.chosen, name)
 			continue
 		}
@@ -109,15 +113,29 @@ func (a *Author) settleLocks(ctx context.Context, tree *worktree.Tree, head, bas
 	return l, nil
 }
 
-// follows reports whether what a branch changes in a lock file follows from what it changes in the manifests.
-func (t lockTool) follows(lock string, branch diff.Diff) bool {
-	patterns, dir := strings.Fields(t.manifests), strings.TrimPrefix(path.Dir(lock)+"/", "./")
-	return len(patterns) == 0 || slices.ContainsFunc(branch.Files, func(f diff.File) bool {
-		return strings.HasPrefix(f.Path, dir) && slices.ContainsFunc(patterns, func(pattern string) bool {
+// follows reports whether what a branch changes in a lock file follows from what it changes in the manifests. One that has a
+// lock file of its own, at it or in between, belongs to that one. exists says which files the tree has.
+func (t lockTool) follows(lock string, branch diff.Diff, exists func(name string) bool) bool {
+	patterns, dir := strings.Fields(t.manifests), path.Dir(lock)
+	if len(patterns) == 0 {
+		return true
+	}
+	for _, f := range branch.Files {
+		if !slices.ContainsFunc(patterns, func(pattern string) bool {
 			is, err := path.Match(pattern, path.Base(f.Path))
 			return err == nil && is
-		})
-	})
+		}) {
+			continue
+		}
+		at := path.Dir(f.Path)
+		for at != dir && at != "." && !exists(path.Join(at, t.lock)) {
+			at = path.Dir(at)
+		}
+		if at == dir {
+			return true
+		}
+	}
+	return false
 }
 
 // toolOf is the tool that generates a lock file of the base on this machine. It is nil if the file is

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"touchstone/worktree"
+	"touchstone/worktree/diff"
 )
 
 // lockCases are lock files as they lie in the base, each of its own manager.
@@ -193,5 +194,26 @@ func TestVersionsThatABranchChoseAreNotLost(t *testing.T) {
 	chosen := brief{conflicts: []conflict{{path: "Cargo.lock", chosen: true}}}.prompt()
 	if !strings.Contains(chosen, `"Cargo.lock" (a lock file that the branch changes, and none of the files from which it is made`) {
 		t.Errorf("the session is told\n%s", chosen)
+	}
+}
+
+// TestAManifestBelongsToTheNearestLockFile: an example with a lock file of its own explains nothing in that of the root.
+func TestAManifestBelongsToTheNearestLockFile(t *testing.T) {
+	t.Parallel()
+	tool := lockTool{lock: "Cargo.lock", manifests: "Cargo.toml"}
+	exists := func(name string) bool { return name == "Cargo.lock" || name == "examples/a/Cargo.lock" }
+	for manifest, want := range map[string]map[string]bool{
+		"Cargo.toml":                  {"Cargo.lock": true, "examples/a/Cargo.lock": false},
+		"crates/b/Cargo.toml":         {"Cargo.lock": true, "examples/a/Cargo.lock": false},
+		"examples/a/Cargo.toml":       {"Cargo.lock": false, "examples/a/Cargo.lock": true},
+		"examples/a/inner/Cargo.toml": {"Cargo.lock": false, "examples/a/Cargo.lock": true},
+		"examples/ab/Cargo.toml":      {"Cargo.lock": true, "examples/a/Cargo.lock": false},
+	} {
+		branch := diff.Diff{Files: []diff.File{{Path: "a.rs"}, {Path: manifest}}}
+		for lock, want := range want {
+			if got := tool.follows(lock, branch, exists); got != want {
+				t.Errorf("%s follows from %s: %t", lock, manifest, got)
+			}
+		}
 	}
 }
