@@ -231,11 +231,16 @@ func (r *toucher) turn(blocks []outline.Block) {
 	if !implicit(r.file) {
 		return
 	}
+	// Types of one name, such as the builders of generated code, repeat the names of their fields. Two of them suffice for a line
+	// to have one that is declared elsewhere.
+	named := map[[2]string]int{}
 	for _, b := range blocks {
+		if b.Kind != "field" && b.Kind != "var" || named[[2]string{b.In, b.Name}] == 2 {
+			continue
+		}
+		named[[2]string{b.In, b.Name}]++
 		for word := range strings.FieldsFuncSeq(b.Name, noWord) {
-			if b.Kind == "field" || b.Kind == "var" {
-				r.fields[[2]string{b.In, word}] = append(r.fields[[2]string{b.In, word}], b)
-			}
+			r.fields[[2]string{b.In, word}] = append(r.fields[[2]string{b.In, word}], b)
 			break
 		}
 	}

@@ -123,3 +123,24 @@ func TestALongFileOfDefinitionsIsReadOnce(t *testing.T) {
 		})
 	}
 }
+
+// TestFieldsOfOneNameAreNoProductOfEachOther has them in the types of one name that generated code has.
+func TestFieldsOfOneNameAreNoProductOfEachOther(t *testing.T) {
+	t.Parallel()
+	const types = 20_000
+	lines := emptyChanges()
+	var blocks []outline.Block
+	for i := range types {
+		at := 2*i + 1
+		lines.added[at+1] = "  private int bits = bits | 1;\n"
+		blocks = append(blocks, outline.Block{Kind: "type", Name: "Builder", Start: at, Body: at, End: at + 1},
+			outline.Block{Kind: "field", Name: "bits", In: "Builder", Start: at + 1, Body: at + 1, End: at + 1})
+	}
+	within(t, 30*time.Second, func() {
+		var c changed
+		c.touch(worktree.Sides{Path: "A.java", OldPath: "A.java"}, false, blocks, blocks, lines)
+		if len(c.fields) != 1 {
+			t.Errorf("%+v", c.fields)
+		}
+	})
+}
