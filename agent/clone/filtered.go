@@ -118,6 +118,10 @@ func (c *Clone) encrypting(ctx context.Context, used map[string]bool, before map
 	return known, err
 }
 
+// shortest is the length of the shortest text, in bytes, that may be an encrypted one: it begins with a nonce, or ends with a
+// tag. A shorter one without a common line was edited, as the number of a version.
+const shortest = 16
+
 // enciphered reports whether a file of the index seems to be the encrypted form of that in the working tree: no line of
 // one is in the other, apart from white space, or its values are encrypted as SOPS does it, which leaves the keys.
 func (c *Clone) enciphered(ctx context.Context, path, blob string) (bool, error) {
@@ -146,7 +150,7 @@ func (c *Clone) enciphered(ctx context.Context, path, blob string) (bool, error)
 			return false, nil
 		}
 	}
-	return len(lines) > 0 && len(bytes.TrimSpace(recorded)) > 0, nil
+	return len(lines) > 0 && len(bytes.TrimSpace(recorded)) >= shortest, nil
 }
 
 // filters are the names of the filters that the user, or the clone, configures.

@@ -95,6 +95,7 @@ func TestAFilterThatEncryptsIsKnownByWhatItMade(t *testing.T) {
 		{"strip", "{\n  \"cells\": [],\n  \"outputs\": []\n}\n", "{\n  \"cells\": [],\n  \"outputs\": [1]\n}\n", false},
 		{"tabs", "if x:\n\ty()\n", "if x:\n    y()\n", false},
 		{"empty", "", "password: one\n", false}, // nothing tells what it makes
+		{"edited", "1.0.0\n", "1.0.1\n", false},
 	}
 	var attributes strings.Builder
 	for _, f := range filters {
