@@ -71,7 +71,8 @@ func (c ownChange) links(diffs []diff.Diff) error {
 			continue
 		}
 		if _, err := root.Stat(filepath.FromSlash(f.Path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%w: %s is a symbolic link that leads out of the repository by way of another, or in a circle", ErrForbidden, f.Path)
+			return fmt.Errorf("%w: %s is a symbolic link that leads out of the repository by way of another, in a circle, or through a file",
+				ErrForbidden, f.Path)
 		}
 	}
 	return nil

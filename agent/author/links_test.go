@@ -37,7 +37,8 @@ func TestFixRefusesAChainOfLinksOutOfTheRepository(t *testing.T) {
 		"out":    {chain("link"), author.ErrForbidden},
 		"inside": {map[string]string{"d1/d2/l": "../../r", "link": "d1/d2/l/../r/a.txt", "dangling": "d1/none"}, nil},
 		"of a file that has the target as its text": {map[string]string{"d1/text": "/etc/passwd"}, author.ErrForbidden},
-		"a loop": {map[string]string{"a": "b", "b": "a"}, author.ErrForbidden},
+		"through a file": {map[string]string{"link": "d1/text/a"}, author.ErrForbidden},
+		"a loop":         {map[string]string{"a": "b", "b": "a"}, author.ErrForbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
