@@ -101,7 +101,7 @@ func (k Checks) stuck(all []forge.Check) string {
 // absent are the checks that the base's protection requires and that have not reported.
 func absent(pr forge.PullRequest) []string {
 	return slices.DeleteFunc(slices.Clone(pr.Requires), func(name string) bool {
-		return slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Name == name })
+		return name == "" || slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Name == name })
 	})
 }
 
