@@ -84,16 +84,26 @@ func (t *Tree) Submodules(ctx context.Context, rev string) ([]Submodule, error) 
 
 // SubmodulePaths returns the paths at which a commit or tree has submodules, whether .gitmodules has entries for them or not.
 func (t *Tree) SubmodulePaths(ctx context.Context, rev string) (map[string]bool, error) {
+	return t.pathsOf(ctx, rev, "160000")
+}
+
+// LinkPaths returns the paths at which a commit or tree has symbolic links.
+func (t *Tree) LinkPaths(ctx context.Context, rev string) (map[string]bool, error) {
+	return t.pathsOf(ctx, rev, "120000")
+}
+
+// pathsOf returns the paths that have one of git's modes.
+func (t *Tree) pathsOf(ctx context.Context, rev, mode string) (map[string]bool, error) {
 	if err := checkSHAs(rev); err != nil {
 		return nil, err
 	}
 	out, err := t.mirror.Output(ctx, "ls-tree", "-r", "-z", "--full-tree", rev)
 	if err != nil {
-		return nil, fmt.Errorf("list the submodules of %.12s: %w", rev, err)
+		return nil, fmt.Errorf("list the entries of %.12s: %w", rev, err)
 	}
 	paths := map[string]bool{}
 	for line := range strings.SplitSeq(string(out), "\x00") { // "160000 commit 3b18e5…\tname"
-		if meta, name, _ := strings.Cut(line, "\t"); strings.HasPrefix(meta, "160000 ") {
+		if meta, name, _ := strings.Cut(line, "\t"); strings.HasPrefix(meta, mode+" ") {
 			paths[name] = true
 		}
 	}

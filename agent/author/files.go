@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"touchstone/agent/forge"
 	"touchstone/verdict/guard"
@@ -52,27 +54,51 @@ const linkMode = "120000"
 // leadsOut reports whether an added or changed link points outside the repository by its own text: its target is the
 // added line of its patch.
 func leadsOut(f diff.File) bool {
-	return slices.ContainsFunc(addedLines(f.Patch), func(target string) bool {
-		to := path.Join(path.Dir(f.Path), target)
-		return path.IsAbs(target) || to == ".." || strings.HasPrefix(to, "../")
-	})
+	return slices.ContainsFunc(addedLines(f.Patch), func(target string) bool { return outside(f.Path, target) })
 }
 
-// links rejects added and changed links that lead out of the repository by way of other links. What it cannot follow, except
-// for a link to what does not exist, it rejects too.
-func (c ownChange) links(diffs []diff.Diff) error {
+// outside reports whether a link's target is outside of the repository by its text.
+func outside(link, target string) bool {
+	to := path.Join(path.Dir(link), target)
+	return path.IsAbs(target) || to == ".." || strings.HasPrefix(to, "../")
+}
+
+// links rejects added and changed links that lead out of the repository by way of other links, and those by way of which others
+// do now. What it cannot follow, except for a link to what does not exist, it rejects too.
+func (c ownChange) links(ctx context.Context, diffs []diff.Diff, snapshot string) error {
 	root, err := os.OpenRoot(c.tree.Dir())
 	if err != nil {
 		return err
 	}
 	defer root.Close() // only a handle
+	own := map[string]bool{}
 	for _, f := range ownFiles(diffs) {
-		if f.NewMode != linkMode || leadsOut(f) {
+		if f.NewMode != linkMode {
+			continue
+		}
+		if own[f.Path] = true; leadsOut(f) {
 			continue
 		}
 		if _, err := root.Stat(filepath.FromSlash(f.Path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%w: %s is a symbolic link that leads out of the repository by way of another, in a circle, or through a file",
 				ErrForbidden, f.Path)
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	all, err := c.tree.LinkPaths(ctx, snapshot)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		target, err := root.Readlink(filepath.FromSlash(name))
+		if own[name] || err != nil || outside(name, target) {
+			continue // whoever made a link that leads out by itself did so before
+		}
+		_, err = root.Stat(filepath.FromSlash(name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ELOOP) && !errors.Is(err, syscall.ENOTDIR) {
+			return fmt.Errorf("%w: the symbolic link %s leads out of the repository by way of a link that is new or changed", ErrForbidden, name)
 		}
 	}
 	return nil

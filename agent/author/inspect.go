@@ -67,7 +67,7 @@ func (c ownChange) inspect(ctx context.Context) (change, undoes string, err erro
 	if len(diffs) == 1 && len(diffs[0].Files) > 0 {
 		change, undoes = names(diffs[0])
 	}
-	if err := errors.Join(forbidden(diffs), c.links(diffs), c.binaries(ctx, diffs)); err != nil {
+	if err := errors.Join(forbidden(diffs), c.links(ctx, diffs, snapshot), c.binaries(ctx, diffs)); err != nil {
 		return "", "", err
 	}
 	if !c.byRuns {

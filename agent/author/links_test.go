@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"touchstone/agent/author"
@@ -50,6 +51,29 @@ func TestFixRefusesAChainOfLinksOutOfTheRepository(t *testing.T) {
 				t.Errorf("it ends in %v", err)
 			}
 		})
+	}
+}
+
+// TestFixRefusesALinkThatLeadsAnotherOneOut: a link of an earlier fix leads inside until a directory on its way becomes a link.
+func TestFixRefusesALinkThatLeadsAnotherOneOut(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"d1/d2/l/a.txt": "a\n", "d1/out/a.txt": "a\n", "r/a.txt": "a\n", "same/a.txt": "a\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe()\n"})
+	ref := g.Open("topic")
+	for _, round := range []struct {
+		links map[string]string
+		want  error
+	}{
+		{map[string]string{"link": "d1/d2/l/../../out"}, nil},
+		{map[string]string{"other": "same"}, nil},
+		{map[string]string{"d1/d2/l": "../../r"}, author.ErrForbidden},
+	} {
+		pr := g.Reviewed(ref, verdict.RequestChanges, finding)
+		a := newAuthor(g, func(r loopback.Asked) (string, error) { return "Done.", lay(r.Dir, round.links) })
+		_, err := a.Fix(t.Context(), pr, verdict.Allowance{}, nil)
+		if !errors.Is(err, round.want) || round.want != nil && !strings.Contains(err.Error(), "the symbolic link link leads out") {
+			t.Fatalf("%v ends in %v", round.links, err)
+		}
 	}
 }
 
