@@ -24,9 +24,13 @@ func (c *comparison) lists(p *pair) {
 			case w == Rules && p.tool.Aliases[v.text] == "" && has(p.tool.Aliases, v.text): // upstream removed the rule
 			case w == Rules && p.tool.counts(p.after.lists, w)[name] >= p.tool.counts(p.before.lists, w)[name]: // in another list now
 			case w == Rules && p.tool.Prefixes && p.after.chooses(v.text): // a shorter prefix still chooses the rule
-			case w == Rules && len(gained) == 0 && len(after) > 0 && !p.after.based && !c.checkMore(others) && !c.named(p, v.text) &&
+			case w == Rules && len(gained) == 0 && len(after) > 0 && !p.after.based && !c.checkMore(others) &&
 				!c.unused(p.tool, v.text) && !c.updated(p.tool) && !p.implies(v.setting):
-				c.add(p, v.tier(), "rule-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
+				tier := v.tier()
+				if p.tool.Name == "pre-commit" {
+					tier = change.Evidence // another hook or a pipeline often does the same
+				}
+				c.add(p, tier, "rule-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
 			case v.setting.Way == Rules:
 				c.add(p, change.Evidence, "rule-replaced", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
 			case v.setting.Way == Included:
@@ -115,14 +119,6 @@ func (c *comparison) runs(p *pair, v value) bool {
 // project matches the names of files that belong to one of the projects of .NET in a repository: what such a file ignores is
 // ignored in one place.
 var project = regexp.MustCompile(`proj$`)
-
-// named reports whether a pipeline gains the name of a hook that was removed from a list: the pipeline may
-// run it now.
-func (c *comparison) named(p *pair, hook string) bool {
-	return p.tool.Name == "pre-commit" && slices.ContainsFunc(c.files, func(f change.File) bool {
-		return (path.Ext(f.Path) == ".yml" || path.Ext(f.Path) == ".yaml") && !p.after.files[f.Path] && f.Gains(hook)
-	})
-}
 
 // unused reports whether a plugin checks the use of a library that no manifest or lock of the change has any longer, such
 // as rubocop-capybara. What takes out the plugin alone, with its own package, is no reason.

@@ -59,7 +59,7 @@ func TestASettingIsComparedByValue(t *testing.T) {
 		"a hook renamed upstream": {".pre-commit-config.yaml", "repos:\n- hooks: [{id: ruff}]\n",
 			"repos:\n  - hooks:\n    - id: ruff-check\n", ""},
 		"a hook gone": {".pre-commit-config.yaml", "repos:\n- hooks: [{id: ruff}, {id: mypy}]\n",
-			"repos:\n- hooks: [{id: ruff}]\n", "hold pre-commit/rule-gone:2"},
+			"repos:\n- hooks: [{id: ruff}]\n", "evidence pre-commit/rule-gone:2"},
 		"hooks exchanged": {".pre-commit-config.yaml", "repos:\n- hooks: [{id: flake8}]\n",
 			"repos:\n- hooks: [{id: ruff}]\n", "evidence pre-commit/rule-replaced:2"},
 		"a limit lowered": {".coveragerc", "[report]\nfail_under = 90\n", "[report]\nfail_under = 85.5\n",
