@@ -50,13 +50,17 @@ func (b *batch) deleted(ctx context.Context, e event.Event, at int64) error {
 	return nil
 }
 
+// sameIdentity finds a pull request under each name of its repository. SQLite uses the index of identities only if the
+// query has the index's condition, too.
+const sameIdentity = "SELECT pulls.place, number FROM pulls JOIN places ON places.id = pulls.place " +
+	"WHERE identity = ? AND identity > 0 AND source = ? AND number = ?"
+
 // move ends a pull request under its repository's earlier name: after a rename or a transfer, GitHub tells of it under
 // the new one. Of two of the same identity, the one that changed last stays, and has the rounds of both. fresh says that
 // the log has not told of the pull request under this name before.
 func (b *batch) move(ctx context.Context, key pullKey, pull *cached, fresh bool) error {
 	id := globally{pull.Source, pull.ID}
-	known, err := b.keys(ctx, "SELECT pulls.place, number FROM pulls JOIN places ON places.id = pulls.place "+
-		"WHERE identity = ? AND identity > 0 AND source = ? AND number = ?", pull.ID, pull.Source, key.number)
+	known, err := b.keys(ctx, sameIdentity, pull.ID, pull.Source, key.number)
 	if err != nil {
 		return err
 	}
