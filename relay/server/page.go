@@ -246,13 +246,15 @@ func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) dashboard.H
 	h.FreeBytes = free(filepath.Dir(s.config.Page.File))
 	// The page is for finding out what is wrong, so it shows what there is to show.
 	missing := func(what string, err error) {
-		log := zerolog.Ctx(ctx).Sample(&s.unshown)
-		log.Error().Err(err).Msg("cannot show " + what + " on the health page")
+		if ctx.Err() == nil { // otherwise the client hung up, which says nothing about the store
+			log := zerolog.Ctx(ctx).Sample(&s.unshown)
+			log.Error().Err(err).Msg("cannot show " + what + " on the health page")
+		}
 		h.Ready = cmp.Or(h.Ready, "the relay cannot read "+what+"; see the relay's log")
 	}
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	limited, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	if settings, err := s.hub.Settings(ctx); err != nil {
+	if settings, err := s.hub.Settings(limited); err != nil {
 		missing("the settings for all agents", err)
 	} else {
 		h.Settings, h.SettingsBy, h.SettingsAt = settings.Values, settings.By, settings.At
@@ -266,7 +268,7 @@ func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) dashboard.H
 		h.Subscribers = append(h.Subscribers, dashboard.Subscriber{Token: f.name, Streams: f.streams, Behind: f.events})
 	}
 	var err error
-	if h.Tokens, err = s.tokens(ctx); err != nil {
+	if h.Tokens, err = s.tokens(limited); err != nil {
 		missing("the access tokens", err)
 	}
 	return h
