@@ -101,6 +101,11 @@ func TestOutageAndRecovery(t *testing.T) {
 	if _, err := s.Append(short, e); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no answer from") {
 		t.Errorf("append without a database: %v", err)
 	}
+	short, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := s.bounds(short); err == nil || strings.Contains(err.Error(), "no answer from") {
+		t.Errorf("what opens the store adds the remedy, but it is in %v", err)
+	}
 	backend, _ := emulator.ForTest(t)
 	proxy, err := emulator.NewProxy(proxy.Address, backend.Address, emulator.Faults{}, 1)
 	if err != nil {

@@ -139,7 +139,7 @@ func (s *Store) open(ctx context.Context) error {
 		return fmt.Errorf("the log's id in %s is damaged", s.meta().Path)
 	}
 	s.log, s.former = stored.Log, stored.Former
-	b, err := s.Bounds(ctx)
+	b, err := s.bounds(ctx)
 	if err != nil {
 		return err
 	}
@@ -201,6 +201,14 @@ func (s *Store) readMeta(ctx context.Context) (meta, error) {
 
 // Bounds implements hub.Store.
 func (s *Store) Bounds(ctx context.Context) (hub.Bounds, error) {
+	b, err := s.bounds(ctx)
+	if err != nil {
+		return hub.Bounds{}, explained(err)
+	}
+	return b, nil
+}
+
+func (s *Store) bounds(ctx context.Context) (hub.Bounds, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
 	var stored meta
@@ -209,7 +217,7 @@ func (s *Store) Bounds(ctx context.Context) (hub.Bounds, error) {
 	group.Go(func() (err error) { stored, err = s.readMeta(ctx); return err })
 	group.Go(func() (err error) { newest, err = s.newest(ctx); return err })
 	if err := group.Wait(); err != nil {
-		return hub.Bounds{}, fmt.Errorf("read bounds: %w", explained(err))
+		return hub.Bounds{}, fmt.Errorf("read bounds: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
