@@ -55,8 +55,9 @@ type Hub struct {
 	past    past
 	damages damages
 
-	failing atomic.Int64 // the size of the last append if it failed, otherwise zero
-	probes  probes
+	failing  atomic.Int64 // the size of the last append if it failed, otherwise zero
+	failures atomic.Int64 // how many appends have failed
+	probes   probes
 }
 
 // pending is an event on its way into the store.
@@ -117,6 +118,7 @@ func (h *Hub) appended(ctx context.Context, events []event.Event, err error) {
 		for _, e := range events {
 			size += int64(len(e.Payload))
 		}
+		h.failures.Add(1)
 	}
 	if failed := h.failing.Swap(size); failed != 0 && err == nil {
 		zerolog.Ctx(ctx).Info().Msg("writing to the store works again")

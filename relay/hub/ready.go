@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -32,10 +31,11 @@ const (
 type probes struct {
 	running singleflight.Group
 
-	mu    sync.Mutex
-	begun time.Time // the last probe that has ended
-	write bool      // whether it wrote
-	err   error
+	mu       sync.Mutex
+	begun    time.Time // the last probe that has ended
+	write    bool      // whether it wrote
+	failures int64     // how many appends had failed when it began
+	err      error
 }
 
 // Ready reports whether the store can be reached and, after a failed append, whether such an append would
@@ -43,16 +43,16 @@ type probes struct {
 // 512 KiB; only the next append shows whether a larger one succeeds. All callers within two seconds share one
 // answer, unless an append fails or succeeds again meanwhile.
 func (h *Hub) Ready(ctx context.Context) error {
-	write := h.failing.Load() != 0
-	outcome := h.probes.running.DoChan(strconv.FormatBool(write), func() (any, error) {
-		if err, known := h.probes.recall(write); known {
+	failures, write := h.failures.Load(), h.failing.Load() != 0
+	outcome := h.probes.running.DoChan(fmt.Sprint(failures, write), func() (any, error) {
+		if err, known := h.probes.recall(failures, write); known {
 			return nil, err
 		}
 		begun := time.Now()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout) // other callers share it
 		defer cancel()
 		err := h.probe(ctx)
-		h.probes.keep(begun, write, err)
+		h.probes.keep(begun, failures, write, err)
 		return nil, err
 	})
 	select {
@@ -63,17 +63,18 @@ func (h *Hub) Ready(ctx context.Context) error {
 	}
 }
 
-// recall returns the outcome of the last probe if it still holds.
-func (p *probes) recall(write bool) (err error, known bool) {
+// recall returns the outcome of the last probe if it still holds. That a probe succeeded says nothing once another append
+// has failed: that one may have been larger.
+func (p *probes) recall(failures int64, write bool) (err error, known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.err, p.write == write && time.Since(p.begun) < probeLife
+	return p.err, p.write == write && (p.err != nil || p.failures == failures) && time.Since(p.begun) < probeLife
 }
 
-func (p *probes) keep(begun time.Time, write bool, err error) {
+func (p *probes) keep(begun time.Time, failures int64, write bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.begun, p.write, p.err = begun, write, err
+	p.begun, p.failures, p.write, p.err = begun, failures, write, err
 }
 
 func (h *Hub) probe(ctx context.Context) error {

@@ -95,6 +95,29 @@ func TestReadinessFollowsAppends(t *testing.T) {
 	}
 }
 
+// An append that fails again ends the answer that the relay is ready, which a probe between the two may have given.
+func TestReadinessFollowsEachAppendThatFails(t *testing.T) {
+	store := &fullStore{Store: openStore(t)}
+	h := start(t, store, 0)
+	for i := range 2 {
+		store.full.Store(true)
+		if _, _, err := h.Append(t.Context(), storetest.Event(fmt.Sprint(i))); !errors.Is(err, errFull) {
+			t.Fatal(err)
+		}
+		if i == 1 {
+			if err := h.Ready(t.Context()); !errors.Is(err, errFull) {
+				t.Errorf("after another append that failed readiness is %v", err)
+			}
+		}
+		store.full.Store(false)
+		if i == 0 {
+			if err := h.Ready(t.Context()); err != nil {
+				t.Errorf("with room again readiness is %v", err)
+			}
+		}
+	}
+}
+
 // mutedStore cannot be followed.
 type mutedStore struct{ hub.Store }
 
