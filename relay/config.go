@@ -197,20 +197,6 @@ func (c Config) encryption() (*tls.Config, error) {
 	return nil, nil
 }
 
-// pageFile returns where the page keeps its projection of the log: beside an embedded store, otherwise in a new
-// directory for temporary files, which only this user can enter. The caller calls remove when the file is closed.
-func (c Config) pageFile() (path string, remove func() error, err error) {
-	if path, ok := server.StorePath(c.Store); ok {
-		return path + ".page", func() error { return nil }, nil
-	}
-	// In a directory that all users share, others could create a file or a link of a name that they can guess.
-	dir, err := os.MkdirTemp("", "touchstone-relay-")
-	if err != nil {
-		return "", nil, fmt.Errorf("make a directory for the page's file (TMPDIR says where): %w", err)
-	}
-	return filepath.Join(dir, "page"), func() error { return os.RemoveAll(dir) }, nil
-}
-
 // recovery builds the recovery's configuration from the relay's configuration and the environment.
 func (c Config) recovery(sources map[string]server.Source) (recovery.Config, error) {
 	github, err := c.github()

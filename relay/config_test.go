@@ -135,6 +135,40 @@ func TestThePagesFileOfASharedStoreIsOutOfOthersReach(t *testing.T) {
 	}
 }
 
+// A relay that is killed leaves the page's file. The next one removes it, and leaves alone what a living relay has and what is
+// no relay's.
+func TestThePagesFileOfAKilledRelayIsRemoved(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	t.Setenv("TMP", temporary) // of Windows
+	old := time.Now().Add(-time.Hour)
+	made := func(name string, files ...string) string {
+		dir := filepath.Join(temporary, name)
+		must(t, os.Mkdir(dir, 0o700))
+		for _, file := range files {
+			must(t, os.WriteFile(filepath.Join(dir, file), nil, 0o600))
+		}
+		must(t, os.Chtimes(dir, old, old))
+		return dir
+	}
+	killed := made("touchstone-relay-1", "lock", "page", "page-wal")
+	foreign, unlocked := made("acme-1", "lock"), made("touchstone-relay-2", "page")
+	config := defaultConfig()
+	config.Store = "firestore:acme"
+	living, remove, err := config.pageFile()
+	must(t, err)
+	must(t, os.Chtimes(filepath.Dir(living), old, old))
+	_, removeSecond, err := config.pageFile()
+	must(t, err)
+	for dir, stays := range map[string]bool{killed: false, foreign: true, unlocked: true, filepath.Dir(living): true} {
+		if _, err := os.Stat(dir); (err == nil) != stays {
+			t.Errorf("%s: %v, want that it stays: %v", dir, err, stays)
+		}
+	}
+	must(t, remove())
+	must(t, removeSecond())
+}
+
 // Reading any configuration ends in settings or in an error, and no error contains a secret.
 func FuzzConfig(f *testing.F) {
 	for _, seed := range []string{
