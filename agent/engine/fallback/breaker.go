@@ -31,8 +31,8 @@ type effect struct {
 	stays bool
 }
 
-// effects are the failures that may be caused by a provider, a login or a program. All others end a session
-// and say nothing about the model.
+// effects are the failures that may be caused by a provider, a login or a program, or that another model may not have. All
+// others end a session and say nothing about the model.
 var effects = map[engine.Class]effect{
 	engine.Missing:      {all: true, strikes: 1},
 	engine.Auth:         {all: true, strikes: 1},
@@ -43,6 +43,8 @@ var effects = map[engine.Class]effect{
 	engine.Overloaded:   {strikes: 1},
 	engine.Server:       {strikes: 2},
 	engine.Idle:         {strikes: 2, stays: true},
+	// Another model may accept longer prompts. The failure says nothing about the model.
+	engine.PromptTooLarge: {},
 }
 
 // reasons follow the name of what did not answer.
@@ -56,6 +58,8 @@ var reasons = map[engine.Class]string{
 	engine.Overloaded:   "is overloaded",
 	engine.Server:       "failed at its provider",
 	engine.Idle:         "fell silent",
+
+	engine.PromptTooLarge: "accepts no prompt of this size",
 }
 
 // breaker is the circuit breaker of one model, or of one engine. Its zero value is closed.

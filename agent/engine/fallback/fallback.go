@@ -165,6 +165,14 @@ func failureOf(err error) *engine.Error {
 	return &engine.Error{Class: engine.Invalid, Message: err.Error(), Err: err}
 }
 
+// untilAsked is the time until a model may be asked again.
+func (e *Engine) untilAsked(c Choice) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	at, _ := e.until(c)
+	return max(time.Until(at), time.Second)
+}
+
 // resting is the error if no model of a chain may be asked.
 func (e *Engine) resting(wanted Choice, chain []Choice) *engine.Error {
 	if len(chain) == 0 {

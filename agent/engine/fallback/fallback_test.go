@@ -42,11 +42,12 @@ func TestErrorClassDecidesWhoIsAskedNext(t *testing.T) {
 	const goesOn, toAnotherEngine = "claude opus, claude sonnet", "claude opus, codex gpt"
 	want := map[engine.Class]string{
 		engine.Overloaded: goesOn, engine.RateLimited: goesOn, engine.UnknownModel: goesOn, engine.Server: goesOn,
-		engine.Auth: toAnotherEngine, engine.Billing: toAnotherEngine, engine.Missing: toAnotherEngine, engine.Network: toAnotherEngine,
+		engine.PromptTooLarge: goesOn,
+		engine.Auth:           toAnotherEngine, engine.Billing: toAnotherEngine, engine.Missing: toAnotherEngine, engine.Network: toAnotherEngine,
 	}
 	for _, class := range []engine.Class{
 		engine.Missing, engine.Auth, engine.Billing, engine.RateLimited, engine.Overloaded, engine.Server, engine.Network, engine.UnknownModel,
-		engine.Idle,
+		engine.Idle, engine.PromptTooLarge,
 		engine.ContextOverflow, engine.Refusal, engine.BadRequest, engine.BadOutput, engine.MaxTurns, engine.Budget, engine.Timeout,
 		engine.Cancelled, engine.Crash, engine.Invalid,
 	} {
@@ -70,6 +71,32 @@ func TestErrorClassDecidesWhoIsAskedNext(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAPromptIsTooLargeIfItIsForAll: a person has to act only if no model accepts the prompt. One that is overloaded may accept
+// it later.
+func TestAPromptIsTooLargeIfItIsForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := staged(func(c *config.Engine) { c.Fallback = []string{"codex:gpt"} })
+		s.fail("codex gpt", engine.PromptTooLarge, 0)
+		for _, step := range []struct{ opus, want engine.Class }{
+			{engine.PromptTooLarge, engine.PromptTooLarge}, {engine.Overloaded, engine.Overloaded}, {"", engine.Overloaded}, // it rests still
+		} {
+			if step.opus != "" {
+				s.fail("claude opus", step.opus, 0)
+			}
+			_, failure := run(t, e, review)
+			if failure == nil || failure.Class != step.want || !strings.HasSuffix(failure.Message, "it was prompt-too-large") ||
+				step.want == engine.Overloaded && !strings.HasPrefix(failure.Message, "claude opus is overloaded; then ") {
+				t.Errorf("opus: %q, and it ended in %+v", step.opus, failure)
+			}
+		}
+		time.Sleep(3 * time.Minute)
+		s.heal("claude opus")
+		if _, failure := run(t, e, review); failure != nil || s.open != 0 {
+			t.Errorf("%+v, %d sessions are open", failure, s.open)
+		}
+	})
 }
 
 // TestCostOfAllThatWereAskedIsSummed: the figures are of all that were asked, the rest is of the one that

@@ -33,6 +33,9 @@ type session struct {
 	chain  []Choice
 	failed []string
 	why    string
+	// missed is the last failure of a model that did not answer for another reason than the prompt's size, or was not
+	// asked for one.
+	missed *engine.Error
 
 	at    Choice
 	inner engine.Session
@@ -150,6 +153,7 @@ func (s *session) goOn(ctx context.Context, failure *engine.Error, spent engine.
 	}
 	asked, silent := s.inner, s.at
 	s.note(silent, reason(failure))
+	s.miss(failure)
 	if spent.Model != "" && !has(spent.Model, silent.Model) {
 		s.silent = append(s.silent, Choice{silent.Engine, spent.Model})
 	}
@@ -180,6 +184,7 @@ func (s *session) advance(ctx context.Context, req engine.Request) *engine.Error
 		}
 		if ok, why := s.engine.admit(next, s); !ok {
 			s.note(next, reasons[why])
+			s.miss(&engine.Error{Class: why, RetryAfter: s.engine.untilAsked(next)})
 			continue
 		}
 		inner, err := s.open(ctx, next, req)
@@ -197,8 +202,16 @@ func (s *session) advance(ctx context.Context, req engine.Request) *engine.Error
 			return failed
 		}
 		s.note(next, reason(failed))
+		s.miss(failed)
 	}
 	return failed
+}
+
+// miss remembers a failure that says nothing about the prompt's size.
+func (s *session) miss(failure *engine.Error) {
+	if failure.Class != engine.PromptTooLarge {
+		s.missed = failure
+	}
 }
 
 // asked reports whether a choice is a model that has not answered under another name.
@@ -249,6 +262,15 @@ func (s *session) settle(ctx context.Context, failure *engine.Error) {
 
 // ended is the failure that ends a turn, together with earlier ones.
 func (s *session) ended(failure *engine.Error) *engine.Error {
+	if failure.Class == engine.PromptTooLarge && s.missed != nil {
+		// A model that did not answer may accept the prompt later, so another attempt is no waste.
+		later := *failure
+		later.Class, later.RetryAfter = s.missed.Class, s.missed.RetryAfter
+		if len(s.failed) == 0 {
+			later.Message = fmt.Sprintf("%s %s; then %s", s.wanted, s.why, later.Message)
+		}
+		failure = &later
+	}
 	if len(s.failed) == 0 {
 		return failure
 	}
