@@ -262,8 +262,16 @@ func TestRetentionBoundsTheFile(t *testing.T) {
 		}
 	}
 	session(t, store, path, nil, func(p *projection.Projection, _ *log) {
-		if err := p.Tend(t.Context(), began.AddDate(3, 0, 0)); err != nil {
-			t.Fatal(err)
+		// The projection tends itself meanwhile, as of today, and may take the noted days into the file once more.
+		left := -1
+		for n := 0; n < 10 && left != 0; n++ {
+			if err := p.Tend(t.Context(), began.AddDate(3, 0, 0)); err != nil {
+				t.Fatal(err)
+			}
+			left = rowsOf(t, path, "moments") + rowsOf(t, path, "findings") + rowsOf(t, path, "days")
+		}
+		if left != 0 {
+			t.Errorf("%d moments, findings and days are left after three years", left)
 		}
 		if _, known, err := p.Pull(t.Context(), event.Filter{}, "acme/app", 1); known || err != nil {
 			t.Errorf("after three years it is known: %t, %v", known, err)
@@ -272,11 +280,6 @@ func TestRetentionBoundsTheFile(t *testing.T) {
 			t.Errorf("what is open is known: %t, %v", known, err)
 		}
 	})
-	for _, table := range []string{"moments", "findings", "days"} {
-		if n := rowsOf(t, path, table); n != 0 {
-			t.Errorf("%d %s after three years", n, table)
-		}
-	}
 }
 
 func rowsOf(t *testing.T, path, table string) (n int) {
