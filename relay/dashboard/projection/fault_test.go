@@ -86,6 +86,20 @@ func TestAFaultOfTheFileIsLoggedOnceAMinute(t *testing.T) {
 	})
 }
 
+// A fault that takes the place of another one is logged at once.
+func TestAnotherFaultOfTheFileIsLoggedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t)
+		alter(t, f.path, "ALTER TABLE events RENAME TO hidden")
+		f.append(opened(2, "bbb"))
+		f.after(10 * time.Second)
+		f.expect("with the first fault", 1, map[string]int{"no such table: events": 1, "no such table: pulls": 0})
+		alter(t, f.path, "ALTER TABLE hidden RENAME TO events; ALTER TABLE pulls RENAME TO hidden")
+		f.after(10 * time.Second)
+		f.expect("with the second one", -1, map[string]int{"no such table: events": 1, "no such table: pulls": 1})
+	})
+}
+
 // A damaged file that cannot be replaced at once is replaced later.
 func TestADamagedFileIsReplacedOnceThatIsPossible(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -38,8 +38,7 @@ func (p *Projection) Run(ctx context.Context) error {
 	var tended sync.WaitGroup
 	defer tended.Wait()
 	tended.Go(func() { p.tendOn(ctx) })
-	log := zerolog.Ctx(ctx)
-	failed, damaged := log.Sample(oncePerMinute()), log.Sample(oncePerMinute())
+	said := faults{}
 	for rebuilding := false; ctx.Err() == nil; {
 		err := p.follow(ctx)
 		if ctx.Err() != nil {
@@ -48,13 +47,13 @@ func (p *Projection) Run(ctx context.Context) error {
 		p.cache = cache{}
 		// What failed to rebuild the file has closed it.
 		if rebuilding = rebuilding || isDamage(err); !rebuilding {
-			failed.Error().Err(err).Msg("cannot update the page's projection; trying again")
+			said.log(ctx, zerolog.ErrorLevel, err, "cannot update the page's projection; trying again")
 		} else if failure := p.rebuild(ctx); failure != nil {
 			err = failure
-			damaged.Error().Err(err).Msg("cannot rebuild the page's projection, whose file was damaged; trying again")
+			said.log(ctx, zerolog.ErrorLevel, err, "cannot rebuild the page's projection, whose file was damaged; trying again")
 		} else {
 			rebuilding = false
-			damaged.Warn().Err(err).Msg("the file of the page's projection was damaged; a new one is made from the log")
+			said.log(ctx, zerolog.WarnLevel, err, "the file of the page's projection was damaged; a new one is made from the log")
 		}
 		p.setState(err)
 		select {
@@ -65,8 +64,23 @@ func (p *Projection) Run(ctx context.Context) error {
 	return nil
 }
 
-// oncePerMinute bounds the lines about a fault that lasts: a full disk may have the log on it, too.
-func oncePerMinute() zerolog.Sampler { return &zerolog.BurstSampler{Burst: 1, Period: time.Minute} }
+// faults are the lines of the last minute about what went wrong, by their texts. They bound the lines about a fault that lasts:
+// a full disk may have the log on it, too.
+type faults map[string]time.Time
+
+// maxFaults is how many different lines there are in a minute.
+const maxFaults = 10
+
+// log writes a line unless it was written in the last minute.
+func (f faults) log(ctx context.Context, level zerolog.Level, err error, message string) {
+	maps.DeleteFunc(f, func(_ string, at time.Time) bool { return time.Since(at) >= time.Minute })
+	text := message + ": " + err.Error()
+	if _, ok := f[text]; ok || len(f) == maxFaults {
+		return
+	}
+	f[text] = time.Now()
+	zerolog.Ctx(ctx).WithLevel(level).Err(err).Msg(message)
+}
 
 func (p *Projection) rebuild(ctx context.Context) error {
 	p.swap.Lock()
