@@ -9,19 +9,19 @@ import (
 // unattended match conditions that hold where checks run by themselves, or name an issue.
 var unattended = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)GITHUB_?ACTIONS|(?:\b|_|In|Is|CIRCLE|CIRRUS)CI\b|OnCI|^skip_?(?:tests?\b|long|flaky)`),
-	// What services set in each of their runs. A token or a name that a run may lack is a requirement.
-	regexp.MustCompile(`\b(?:CONTINUOUS_INTEGRATION|RUNNER_OS|GITHUB_(?:RUN_ID|SHA|WORKFLOW|REPOSITORY|JOB|REF|WORKSPACE)|TRAVIS|APPVEYOR|` +
-		`BUILDKITE|TF_BUILD|JENKINS_URL|TEAMCITY_VERSION|DRONE|CODEBUILD_BUILD_ID|BITBUCKET_BUILD_NUMBER)\b`),
+	regexp.MustCompile(`\b(?:` + strings.Join(vocabulary.Words("services"), "|") + `)\b`),
 	regexp.MustCompile(`https?://|^(?:ActiveIssue|AwaitsFix|Quarantine\w*|skipUntil)\b`),
 	regexp.MustCompile(`^if ! \w+ \. Short \( \)$`), // Go's tests are short only if somebody asks for it
 }
 
-// attended matches conditions that hold everywhere but in CI, and say nothing else.
-var attended = regexp.MustCompile(strings.NewReplacer("NOTHING", `(?:""|nil|null|None)`,
-	"VALUE", `(?:\w+ (?:\.|::) )*(?:\w+ )?(?:\( |\[ )?"?(?:CI|GITHUB_ACTIONS|isCI)"?(?: \( \)| \)| \])?`).Replace(
-	`^(?:(?:if |skip[iI]f )?(?:\( )?(?:VALUE (?:===?|is) NOTHING|(?:!|not) VALUE|"CI" not in os \. environ)(?: \))?|` +
-		`(?:unless|skipUnless|assumeTrue) VALUE|assumeTrue VALUE != NOTHING|` +
-		`EnabledIfEnvironmentVariable named = "CI" , matches = "(?:true|\.\*)")$`))
+// attended match single conditions that hold everywhere but in CI.
+var attended = []*regexp.Regexp{
+	regexp.MustCompile(`^(?:if |skip[iI]f )?(?:\( )?(?:!|not) [\w .:("\[]*\b(?:CI|GITHUB_ACTIONS|isCI)\b[ ")\]]*$`),
+	regexp.MustCompile(`^(?:if |skip[iI]f )?[\w .:("\[]*\b(?:CI|GITHUB_ACTIONS)\b[ ")\]]*(?:===?|is) (?:""|nil|null|None)[ )]*$`),
+	regexp.MustCompile(`^(?:unless|skipUnless|assumeTrue) [\w .:("\[]*\b(?:CI|GITHUB_ACTIONS|isCI)\b[ ")\]]*(?:!= null)?$`),
+	regexp.MustCompile(`^(?:if |skipif )?(?:\( )?"CI" not in os \. environ(?: \))?$`),
+	regexp.MustCompile(`^EnabledIfEnvironmentVariable named = "CI" , matches = "(?:true|\.\*)"$`),
+}
 
 var (
 	// remarks match the reasons behind a condition, in further arguments.
@@ -40,11 +40,12 @@ var (
 // certain reports whether a mark keeps a test from running wherever the checks of the project run: always, in CI, or until
 // an issue is closed. Where any other condition holds, such as a system, a version or a requirement of the test, no code knows.
 func (s *side) certain(cond string) bool {
+	plain := remarks.ReplaceAllString(cond, "")
 	if never(cond) || strings.HasPrefix(cond, ofCase) || s.lang.rust && everywhere.MatchString(cond) ||
-		matchesAny(unattended, cond) && !attended.MatchString(cond) && !attended.MatchString(remarks.ReplaceAllString(cond, "")) {
+		matchesAny(unattended, cond) && (parting.MatchString(plain) || !matchesAny(attended, cond) && !matchesAny(attended, plain)) {
 		return true
 	}
-	cond = strings.ReplaceAll(strings.ReplaceAll(remarks.ReplaceAllString(cond, ""), "self :: ", ""), "static :: ", "")
+	cond = strings.ReplaceAll(strings.ReplaceAll(plain, "self :: ", ""), "static :: ", "")
 	if !slices.ContainsFunc(strings.Fields(namesIn(cond)), func(name string) bool { return isWordStart(name[0]) || name[0] >= 128 }) {
 		return true
 	}
