@@ -13,8 +13,8 @@ var (
 	// prefix is what stands before the first word of a title: marks, and the part that it is about.
 	prefix = regexp.MustCompile(`^(?:[\s>*+-]+|[\w/. -]{1,24}(?:\([^)]*\))?!?:\s+|\[[^\]]*\]\s*|:[a-z_]+:\s*)*`)
 	// shaky removes a test or an assertion that was not reliable.
-	shaky = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* (?:\S+ ){0,2}(?:bad|brittle|failing|flake?y|fragile|` +
-		`\w*problematic|racy|unreliable|unstable) .*(?:test|spec|assertion)`)
+	shaky = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* (?:\S+ ){0,2}(?:` +
+		strings.Join(vocabulary.Words("unsteady"), "|") + `) .*(?:test|spec|assertion)`)
 	// closes removes a check from the pipeline, and with stands before what goes along with something else.
 	closes = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* .*\b(?:ci|codeql|jobs?|pipelines?|tests?|workflows?)\b`)
 	with   = regexp.MustCompile(`(?i)\b(?:and|with) (?:its|their)\b`)
