@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"touchstone/worktree/diff"
 )
 
 // TestFilesThatAFilterConvertsAreAsInACommit has files in Git LFS and encrypted ones, whose filters cannot run.
@@ -49,20 +51,7 @@ func TestFilesThatAFilterConvertsAreAsInACommit(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(dir, ".git", "index"), past, past); err != nil {
 		t.Fatal(err)
 	}
-	t.Chdir(dir)
-	c, err := Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := c.Borrow(t.Context(), t.TempDir(), "main", Working)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	diff, err := b.Diff(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	diff := working(t, dir)
 	var names []string
 	for _, f := range diff.Files {
 		names = append(names, f.Path)
@@ -115,6 +104,20 @@ func TestAFilterThatEncryptsIsKnownByWhatItMade(t *testing.T) {
 			}
 		}
 	}
+	diff := working(t, dir)
+	var names []string
+	for _, f := range diff.Files {
+		names = append(names, f.Path)
+	}
+	slices.Sort(want)
+	if !slices.Equal(names, want) {
+		t.Errorf("%q differ, want %q", names, want)
+	}
+}
+
+// working is the change of the working tree of a clone against main.
+func working(t *testing.T, dir string) diff.Diff {
+	t.Helper()
 	t.Chdir(dir)
 	c, err := Open(t.Context())
 	if err != nil {
@@ -124,17 +127,10 @@ func TestAFilterThatEncryptsIsKnownByWhatItMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.Close()
-	diff, err := b.Diff(t.Context())
+	t.Cleanup(func() { b.Close() })
+	change, err := b.Diff(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
-	for _, f := range diff.Files {
-		names = append(names, f.Path)
-	}
-	slices.Sort(want)
-	if !slices.Equal(names, want) {
-		t.Errorf("%q differ, want %q", names, want)
-	}
+	return change
 }

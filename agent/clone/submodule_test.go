@@ -47,20 +47,7 @@ func TestNothingThatASubmoduleConfiguresRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("text\n", "a.txt")
-	t.Chdir(dir)
-	c, err := Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := c.Borrow(t.Context(), t.TempDir(), "main", Working)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	diff, err := b.Diff(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	diff := working(t, dir)
 	var names []string
 	for _, f := range diff.Files {
 		names = append(names, f.Path+" "+f.Status)
