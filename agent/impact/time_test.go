@@ -2,6 +2,7 @@ package impact
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -92,27 +93,43 @@ func TestThousandsOfFieldsOfOneFileTakeNoMinutes(t *testing.T) {
 	})
 }
 
-// TestALongFileOfDefinitionsIsReadOnce changes each of 60,000 definitions, which use each other: none is searched for among
-// all others. That took minutes.
-func TestALongFileOfDefinitionsIsReadOnce(t *testing.T) {
-	t.Parallel()
-	const definitions = 60_000
-	for name, line := range map[string]string{"a.py": "  self.value_%d = self.value_%d\n", "A.java": "  private int value%d = value%d;\n"} {
-		lines := emptyChanges()
-		blocks := []outline.Block{{Kind: "type", Name: "Store", Start: 1, Body: 1, End: definitions + 1}}
-		var before, after strings.Builder
-		before.WriteString("class Store {\n")
-		after.WriteString("class Store {\n")
-		for i := range definitions {
-			at := i + 2
-			lines.removed[at], lines.added[at] = fmt.Sprintf(line, i, i+1), fmt.Sprintf(line, i, i+2)
-			before.WriteString(lines.removed[at])
-			after.WriteString(lines.added[at])
-			lines.at = append(lines.at, at)
-			blocks = append(blocks, outline.Block{Kind: "field", Name: fmt.Sprintf("value%d", i), In: "Store", Start: at, Body: at, End: at})
+// proportional fails a test whose work for four times as much takes more than eight times as long: it is 16 times for what is
+// compared with all others. Both are measured in the same run, each at its best of three, so that no machine is too slow.
+func proportional(t *testing.T, n int, work func(n int)) {
+	t.Helper()
+	best := func(n int) time.Duration {
+		fastest := time.Duration(math.MaxInt64)
+		for range 3 {
+			started := time.Now()
+			work(n)
+			fastest = min(fastest, time.Since(started))
 		}
-		s := worktree.Sides{Path: name, OldPath: name, Before: []byte(before.String()), After: []byte(after.String())}
-		within(t, 30*time.Second, func() {
+		return fastest
+	}
+	if once, more := best(n), best(4*n); more > 8*once {
+		t.Errorf("%s for %d, and %s for four times as many", once, n, more)
+	}
+}
+
+// TestALongFileOfDefinitionsIsReadOnce changes each of thousands of definitions, which use each other: none is searched for
+// among all others.
+func TestALongFileOfDefinitionsIsReadOnce(t *testing.T) {
+	for name, line := range map[string]string{"a.py": "  self.value_%d = self.value_%d\n", "A.java": "  private int value%d = value%d;\n"} {
+		proportional(t, 3000, func(definitions int) {
+			lines := emptyChanges()
+			blocks := []outline.Block{{Kind: "type", Name: "Store", Start: 1, Body: 1, End: definitions + 1}}
+			var before, after strings.Builder
+			before.WriteString("class Store {\n")
+			after.WriteString("class Store {\n")
+			for i := range definitions {
+				at := i + 2
+				lines.removed[at], lines.added[at] = fmt.Sprintf(line, i, i+1), fmt.Sprintf(line, i, i+2)
+				before.WriteString(lines.removed[at])
+				after.WriteString(lines.added[at])
+				lines.at = append(lines.at, at)
+				blocks = append(blocks, outline.Block{Kind: "field", Name: fmt.Sprintf("value%d", i), In: "Store", Start: at, Body: at, End: at})
+			}
+			s := worktree.Sides{Path: name, OldPath: name, Before: []byte(before.String()), After: []byte(after.String())}
 			var c changed
 			names := touched(s, blocks, blocks, lines, false)
 			lines.widen(blocks, after.String())
@@ -126,17 +143,15 @@ func TestALongFileOfDefinitionsIsReadOnce(t *testing.T) {
 
 // TestFieldsOfOneNameAreNoProductOfEachOther has them in the types of one name that generated code has.
 func TestFieldsOfOneNameAreNoProductOfEachOther(t *testing.T) {
-	t.Parallel()
-	const types = 20_000
-	lines := emptyChanges()
-	var blocks []outline.Block
-	for i := range types {
-		at := 2*i + 1
-		lines.added[at+1] = "  private int bits = bits | 1;\n"
-		blocks = append(blocks, outline.Block{Kind: "type", Name: "Builder", Start: at, Body: at, End: at + 1},
-			outline.Block{Kind: "field", Name: "bits", In: "Builder", Start: at + 1, Body: at + 1, End: at + 1})
-	}
-	within(t, 30*time.Second, func() {
+	proportional(t, 1500, func(types int) {
+		lines := emptyChanges()
+		var blocks []outline.Block
+		for i := range types {
+			at := 2*i + 1
+			lines.added[at+1] = "  private int bits = bits | 1;\n"
+			blocks = append(blocks, outline.Block{Kind: "type", Name: "Builder", Start: at, Body: at, End: at + 1},
+				outline.Block{Kind: "field", Name: "bits", In: "Builder", Start: at + 1, Body: at + 1, End: at + 1})
+		}
 		var c changed
 		c.touch(worktree.Sides{Path: "A.java", OldPath: "A.java"}, false, blocks, blocks, lines)
 		if len(c.fields) != 1 {
