@@ -191,9 +191,13 @@ func lost(take func(*victim) error) func(context.Context, *victim) string {
 func (v *victim) takes(ctx context.Context) string {
 	webhook := v.request(ctx, "lost", `{"text":"lost"}`)
 	ready := steps.Got(http.NewRequestWithContext(ctx, http.MethodGet, "http://"+v.address+"/readyz", nil))
-	for what, request := range map[string]*http.Request{"a webhook that is lost": webhook, "readiness": ready} {
-		if status, sentence := ask(request); status != http.StatusServiceUnavailable || sentence == "" {
-			return fmt.Sprintf("%s was answered %d, %q", what, status, sentence)
+	// Readiness is asked last: its answer may be two seconds old, but a webhook that was refused shows at once.
+	for _, asked := range []struct {
+		what string
+		*http.Request
+	}{{"a webhook that is lost", webhook}, {"readiness", ready}} {
+		if status, sentence := ask(asked.Request); status != http.StatusServiceUnavailable || sentence == "" {
+			return fmt.Sprintf("%s was answered %d, %q", asked.what, status, sentence)
 		}
 	}
 	return ""
