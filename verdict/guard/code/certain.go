@@ -28,6 +28,8 @@ var (
 	remarks = regexp.MustCompile(` , (?:\w+ = )?"[^"]*"(?: (?:\+ )?"[^"]*")*`)
 	// parting matches what joins two conditions.
 	parting = regexp.MustCompile(` (?:\|\||&&|or|and) `)
+	// alternative matches what joins conditions of which one is enough.
+	alternative = regexp.MustCompile(` (?:\|\||or) `)
 	// comparing matches what compares two values.
 	comparing = regexp.MustCompile(` (?:[=!]==?|is|is not) `)
 	// literals match a value that is written out, and written a condition that is.
@@ -49,14 +51,15 @@ func (s *side) certain(cond string) bool {
 	if !slices.ContainsFunc(strings.Fields(namesIn(cond)), func(name string) bool { return isWordStart(name[0]) || name[0] >= 128 }) {
 		return true
 	}
-	return slices.ContainsFunc(parting.Split(cond, -1), func(part string) bool {
+	all := alternative.Split(cond, -1)
+	return slices.ContainsFunc(all, func(part string) bool {
 		words := strings.Fields(part)
 		for len(words) > 0 && (words[0] == "(" || words[0] == "!" || fixed[words[0]] && !written.MatchString(words[0])) {
 			words = words[1:]
 		}
 		part = strings.TrimRight(strings.Join(words, " "), " )")
 		sides := comparing.Split(part, -1)
-		return written.MatchString(part) ||
+		return written.MatchString(part) && (len(all) == 1 || strings.EqualFold(part, "true")) || // x || false is x
 			len(sides) == 2 && (sides[0] == sides[1] || literals.MatchString(sides[0]) && literals.MatchString(sides[1]))
 	})
 }
