@@ -16,17 +16,22 @@ import (
 	"touchstone/worktree"
 )
 
-// A tool that has no login for its registry is as good as none. Not parallel: it sets PATH.
-func TestFixLeavesALockFileWhoseToolFailsToTheSession(t *testing.T) {
+// lockTool puts a lock tool before all others on PATH, as a script of the Unix shell.
+func lockTool(t *testing.T, name, script string) {
+	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("SKIPPED: the tool of this test is a Unix shell script")
+		t.Skip("SKIPPED: the lock tool of this test is a Unix shell script")
 	}
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\necho spoilt >package-lock.json\necho E401 >&2\nexit 1\n"),
-		0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// A tool that has no login for its registry is as good as none. Not parallel: it sets PATH.
+func TestFixLeavesALockFileWhoseToolFailsToTheSession(t *testing.T) {
+	lockTool(t, "npm", "echo spoilt >package-lock.json\necho E401 >&2\nexit 1\n")
 	g := loopback.New(t, map[string]string{"package-lock.json": "{\"v\": 1}\n"})
 	g.Commit("topic", "Add code", map[string]string{"package-lock.json": "{\"v\": 2}\n", "package.json": "{}\n"})
 	ref := g.Open("topic")
@@ -72,20 +77,12 @@ func TestFixMakesLockFilesAnew(t *testing.T) {
 
 // Not parallel: it sets PATH. A tool may run what the branch holds.
 func TestFixLooksThroughWhatLockToolsWrite(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("SKIPPED: the lock tool of this test is a Unix shell script")
-	}
 	for name, why := range map[string]string{
 		".touchstone/config.yaml":    ".touchstone/config.yaml",
 		".github/workflows/evil.yml": "which gives a pipeline access to credentials",
 	} {
 		t.Run(name, func(t *testing.T) {
-			bin := t.TempDir()
-			script := "#!/bin/sh\nmkdir -p \"$(dirname " + name + ")\"\necho 'A: ${{ secrets.A }}' >" + name + "\necho made >Gemfile.lock\n"
-			if err := os.WriteFile(filepath.Join(bin, "bundle"), []byte(script), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			lockTool(t, "bundle", "mkdir -p \"$(dirname "+name+")\"\necho 'A: ${{ secrets.A }}' >"+name+"\necho made >Gemfile.lock\n")
 			g := loopback.New(t, map[string]string{"Gemfile": "base\n", "Gemfile.lock": "base\n"})
 			g.Commit("topic", "Ours", map[string]string{"Gemfile": "ours\n", "Gemfile.lock": "ours\n", "code.txt": "unsafe()\n"})
 			ref := g.Open("topic")
@@ -104,14 +101,7 @@ func TestFixLooksThroughWhatLockToolsWrite(t *testing.T) {
 
 // Not parallel: it sets PATH. The second turn changes what the lock file is made of.
 func TestFixMakesLockFilesAnewAfterEachTurn(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("SKIPPED: the lock tool of this test is a Unix shell script")
-	}
-	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "bundle"), []byte("#!/bin/sh\ncat Gemfile >Gemfile.lock\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	lockTool(t, "bundle", "cat Gemfile >Gemfile.lock\n")
 	g := loopback.New(t, map[string]string{"Gemfile": "base\n", "Gemfile.lock": "base\n",
 		".touchstone/config.yaml": "verify:\n  command: [grep, second, Gemfile]\n"})
 	g.Commit("topic", "Ours", map[string]string{"Gemfile": "ours\n", "Gemfile.lock": "ours\n", "code.txt": "unsafe()\n"})
