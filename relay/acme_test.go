@@ -25,17 +25,17 @@ import (
 )
 
 // authority runs Let's Encrypt's own test server in this process. It resolves every name to this machine, and
-// connects to port for its challenge.
-func authority(t *testing.T, port int) (directory string, roots *x509.CertPool) {
+// connects to port for its challenge. Only client trusts the certificate of the authority itself.
+func authority(t *testing.T, port int) (directory string, client *http.Client, roots *x509.CertPool) {
 	t.Helper()
 	t.Setenv("PEBBLE_VA_NOSLEEP", "1")
 	t.Setenv("PEBBLE_WFE_NONCEREJECT", "0")
 	quiet := log.New(io.Discard, "", 0)
-	probe, err := net.ListenPacket("udp", "127.0.0.1:0")
+	probe, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := probe.LocalAddr().String()
+	names := probe.Addr().String()
 	probe.Close()
 	resolver, err := challtestsrv.New(challtestsrv.Config{Log: quiet, DNSAddrs: []string{names}})
 	if err != nil {
@@ -45,10 +45,11 @@ func authority(t *testing.T, port int) (directory string, roots *x509.CertPool) 
 	resolver.SetDefaultDNSIPv6("")
 	go resolver.Run()
 	t.Cleanup(resolver.Shutdown)
-	ask := net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, names)
+	// The validator asks by TCP only, and the resolver does not say when it listens.
+	ask := net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", names)
 	}}
-	await.Until(t, "the resolver answers", func() bool { // it does not say when it listens
+	await.Until(t, "the resolver answers", func() bool {
 		_, err := ask.LookupNetIP(t.Context(), "ip4", "relay.test.")
 		return err == nil
 	})
@@ -59,10 +60,6 @@ func authority(t *testing.T, port int) (directory string, roots *x509.CertPool) 
 	front := wfe.New(quiet, store, validator, issuer, nil, false, false, 1, 1)
 	server := httptest.NewTLSServer(front.Handler())
 	t.Cleanup(server.Close)
-	// The relay asks the authority as it asks everybody; here its certificate is the test's.
-	standard := http.DefaultTransport
-	http.DefaultTransport = server.Client().Transport
-	t.Cleanup(func() { http.DefaultTransport = standard })
 	roots = x509.NewCertPool()
 	block, _ := pem.Decode(issuer.GetRootCert(0).PEM())
 	root, err := x509.ParseCertificate(block.Bytes)
@@ -70,7 +67,7 @@ func authority(t *testing.T, port int) (directory string, roots *x509.CertPool) 
 		t.Fatal(err)
 	}
 	roots.AddCert(root)
-	return server.URL + "/dir", roots
+	return server.URL + "/dir", server.Client(), roots
 }
 
 // TestDomainGetsItsCertificate serves with only a domain configured. The first connection is encrypted with a
@@ -82,13 +79,13 @@ func TestDomainGetsItsCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	directory, roots := authority(t, listener.Addr().(*net.TCPAddr).Port)
+	directory, client, roots := authority(t, listener.Addr().(*net.TCPAddr).Port)
 	dir := t.TempDir()
 	config := defaultConfig()
 	config.Store, config.Domain, config.ACMEDirectory = "sqlite:"+filepath.Join(dir, "relay.db"), domain, directory
 	must(t, config.validate())
 	serve := func(listener net.Listener) *http.Server {
-		encryption, err := config.encryption()
+		encryption, err := config.encryption(client)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
@@ -174,17 +175,16 @@ func (c Config) validateDomain() error {
 	return nil
 }
 
-// encryption returns the TLS configuration; nil if connections are not encrypted.
-func (c Config) encryption() (*tls.Config, error) {
+// encryption returns the TLS configuration; nil if connections are not encrypted. A certificate for Domain is asked
+// for with the client authority; nil means http.DefaultClient.
+func (c Config) encryption(authority *http.Client) (*tls.Config, error) {
 	switch {
 	case c.Domain != "":
 		store, _ := server.StorePath(c.Store)
 		manager := autocert.Manager{
 			Prompt: autocert.AcceptTOS, HostPolicy: autocert.HostWhitelist(c.Domain),
-			Cache: autocert.DirCache(filepath.Join(filepath.Dir(store), "certificates")),
-		}
-		if c.ACMEDirectory != "" {
-			manager.Client = &acme.Client{DirectoryURL: c.ACMEDirectory}
+			Cache:  autocert.DirCache(filepath.Join(filepath.Dir(store), "certificates")),
+			Client: &acme.Client{DirectoryURL: c.ACMEDirectory, HTTPClient: authority},
 		}
 		return manager.TLSConfig(), nil
 	case c.TLSCert != "":

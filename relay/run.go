@@ -32,7 +32,7 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	if err != nil {
 		return usageError{err}
 	}
-	encryption, err := config.encryption()
+	encryption, err := config.encryption(nil)
 	if err != nil {
 		return usageError{err}
 	}
