@@ -173,7 +173,13 @@ const maxLocalFile = 8 << 20
 
 // ReadFile is that of [worktree.Tree] for objects in the clone.
 func (b *Borrowed) ReadFile(ctx context.Context, rev, name string) ([]byte, error) {
-	entries, err := b.Clone.entries(ctx, rev, name)
+	return b.Clone.ReadFile(ctx, rev, name)
+}
+
+// ReadFile returns a file of a commit. Errors: fs.ErrNotExist; fs.ErrInvalid for a link, a directory or a submodule;
+// worktree.ErrTooLarge.
+func (c *Clone) ReadFile(ctx context.Context, rev, name string) ([]byte, error) {
+	entries, err := c.entries(ctx, rev, name)
 	if err == nil && (len(entries) != 1 || entries[0].name != name) {
 		err = fs.ErrNotExist
 	}
@@ -186,8 +192,8 @@ func (b *Borrowed) ReadFile(ctx context.Context, rev, name string) ([]byte, erro
 	if entries[0].size > maxLocalFile {
 		return nil, fmt.Errorf("read %q at %.12s: %d bytes: %w", name, rev, entries[0].size, worktree.ErrTooLarge)
 	}
-	content, err := b.Clone.output(ctx, "cat-file", "blob", entries[0].blob)
-	return content, b.Clone.incomplete(ctx, err)
+	content, err := c.output(ctx, "cat-file", "blob", entries[0].blob)
+	return content, c.incomplete(ctx, err)
 }
 
 // ReadDir is that of [worktree.Tree] for objects in the clone.

@@ -51,8 +51,3 @@ func (c *Clone) title(ctx context.Context, base string) (string, error) {
 	}
 	return first, nil
 }
-
-// ReadFile reads a file of a commit, which the guard needs around a change.
-func (c *Clone) ReadFile(ctx context.Context, rev, name string) ([]byte, error) {
-	return c.output(ctx, "cat-file", "blob", rev+":"+name)
-}

@@ -1,6 +1,8 @@
 package clone
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +42,48 @@ func TestASubmoduleIsNoFileThatCannotBeRead(t *testing.T) {
 	}
 	if holds := guard.Holds(guard.Examine(change)); len(holds) > 0 {
 		t.Errorf("%+v", holds)
+	}
+}
+
+// TestALinkIsNoFileAroundAChange uses links whose targets are text that marks all files as no work of the repository.
+func TestALinkIsNoFileAroundAChange(t *testing.T) {
+	dir, git := repository(t)
+	target := filepath.Join(t.TempDir(), "target")
+	if err := os.WriteFile(target, []byte("* linguist-vendored"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		git("add", "main.go")
+	}
+	write("package main\n")
+	hashed, err := exec.Command("git", "-C", dir, "hash-object", "-w", target).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	git("update-index", "--add", "--cacheinfo", "120000,"+strings.TrimSpace(string(hashed))+",.gitattributes")
+	git("commit", "-qm", "base")
+	write("package main // changed\n")
+	git("commit", "-qm", "head")
+	t.Chdir(dir)
+	c, err := Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := c.ReadFile(t.Context(), "HEAD", ".gitattributes"); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("a link is the file %q, %v", text, err)
+	}
+	change, err := c.Change(t.Context(), "HEAD~1", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range change.Files {
+		if f.Path == ".gitattributes" {
+			t.Errorf("the link is around the change: %+v", f)
+		}
 	}
 }
 
