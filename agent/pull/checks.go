@@ -79,7 +79,7 @@ func (k Checks) stuck(all []forge.Check) string {
 		if outcome(c) != decide.ChecksPending {
 			continue
 		}
-		here := func(o forge.Check) bool { return o.Name == c.Name }
+		here := func(o forge.Check) bool { return sameName(o, c) }
 		passed := func(o forge.Check) bool { return here(o) && o.Source() == c.Source() && o.State == forge.CheckSuccess }
 		name := fmt.Sprintf("the check %q ", verdict.Clip(c.Name, verdict.MaxReason))
 		switch {
@@ -172,10 +172,11 @@ func (k Checks) deciding(all []forge.Check) []forge.Check {
 	switch {
 	case len(k.Named) > 0:
 		missing := slices.Clone(k.Named)
-		all = slices.DeleteFunc(all, func(c forge.Check) bool { return !slices.Contains(k.Named, c.Name) })
-		for _, c := range all {
-			missing = slices.DeleteFunc(missing, func(name string) bool { return name == c.Name })
-		}
+		all = slices.DeleteFunc(all, func(c forge.Check) bool {
+			named := func(name string) bool { return sameName(forge.Check{Name: name}, c) }
+			missing = slices.DeleteFunc(missing, named)
+			return !slices.ContainsFunc(k.Named, named)
+		})
 		for _, name := range missing {
 			all = append(all, forge.Check{Name: name, State: forge.CheckPending})
 		}
@@ -229,7 +230,7 @@ func (k Checks) missing(all, earlier []forge.Check) (names []string, silent stri
 	for _, expected := range [][]forge.Check{earlier, k.Base.Expected} {
 		left := slices.Clone(all)
 		for _, c := range expected {
-			if i := slices.IndexFunc(left, func(here forge.Check) bool { return here.Name == c.Name }); i >= 0 {
+			if i := slices.IndexFunc(left, func(here forge.Check) bool { return sameName(here, c) }); i >= 0 {
 				left = slices.Delete(left, i, i+1)
 				continue
 			}

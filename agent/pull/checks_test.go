@@ -121,8 +121,10 @@ func TestSumOfChecks(t *testing.T) {
 			[]forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}, decide.ChecksGreen},
 		"the named one passes": {named,
 			[]forge.Check{status("build", "walter", forge.CheckSuccess), ran("lint", forge.CheckFailure)}, decide.ChecksGreen},
-		"the named one is missing":      {named, []forge.Check{ran("lint", forge.CheckSuccess)}, decide.ChecksPending},
-		"the named one is the author's": {named, []forge.Check{status("build", "alice", forge.CheckSuccess)}, decide.ChecksPending},
+		"the named one is missing":                   {named, []forge.Check{ran("lint", forge.CheckSuccess)}, decide.ChecksPending},
+		"the named one is a status in another case":  {named, []forge.Check{status("Build", "Jenkins", forge.CheckSuccess)}, decide.ChecksGreen},
+		"a run in another case is not the named one": {named, []forge.Check{ran("Build", forge.CheckSuccess)}, decide.ChecksPending},
+		"the named one is the author's":              {named, []forge.Check{status("build", "alice", forge.CheckSuccess)}, decide.ChecksPending},
 	} {
 		if got := tc.known.sum(tc.checks); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
@@ -150,6 +152,8 @@ func TestAPendingCheckSaysWhyItMayNeverEnd(t *testing.T) {
 		"another failed": {known, []forge.Check{ran("build", forge.CheckFailure)}, ""},
 		"the settings name it": {named, []forge.Check{ran("build", forge.CheckPending)},
 			`the check "e2e" has not begun; merge.checks in .touchstone/config.yaml names it`},
+		"a writer's success covers it in another case": {over(status("e2e", "Jenkins", forge.CheckPending)),
+			[]forge.Check{status("E2E", "walter", forge.CheckSuccess)}, ""},
 		"a workflow did not start": {known, []forge.Check{ran("build", forge.CheckPending), unstarted}, unstarted.Summary},
 		"cancelled":                {known, []forge.Check{ran("build", forge.CheckCancelled)}, `the check "build" was cancelled: run it again`},
 		"lost":                     {known, []forge.Check{ran("build", forge.CheckStale)}, `the check "build" was lost by GitHub: run it again`},
@@ -193,6 +197,8 @@ func TestChecksThatAreMissing(t *testing.T) {
 		"one of two of that name": {twice, []forge.Check{ran("build", forge.CheckSuccess)}, nil, []string{"build"}, ""},
 		"an earlier head had more": {known, []forge.Check{ran("build", forge.CheckSuccess), ran("lint", forge.CheckSuccess)},
 			[]forge.Check{ran("e2e", forge.CheckFailure)}, []string{"e2e"}, ""},
+		"a status in another case": {Checks{Base: forge.BaseChecks{Expected: []forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}}},
+			[]forge.Check{status("E2E", "Jenkins", forge.CheckPending)}, nil, nil, ""},
 		"they are required": {known, []forge.Check{required("x", forge.CheckSuccess)}, nil, nil, ""},
 		"they are named":    {named, nil, nil, nil, ""},
 	} {
