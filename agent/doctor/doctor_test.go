@@ -12,6 +12,7 @@ import (
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/engine/sandbox"
+	"touchstone/verdict/decide"
 )
 
 // TestEachRepositoryHasItsOwnTime checks that a repository whose checks run out of time takes none from the next
@@ -51,7 +52,7 @@ func TestEachRepositoryHasItsOwnTime(t *testing.T) {
 }
 
 // TestNetworkNamesWhoIsNotLimited says which sessions connect past a gateway, and that none of them fix anything if
-// authors must use one.
+// authors must use one, which does not matter where only reviewers run.
 func TestNetworkNamesWhoIsNotLimited(t *testing.T) {
 	t.Parallel()
 	if err := sandbox.Network(); err != nil {
@@ -60,23 +61,26 @@ func TestNetworkNamesWhoIsNotLimited(t *testing.T) {
 	d := Doctor{Config: config.Default()}
 	gated := config.Engine{Name: "opencode"}
 	for _, tc := range []struct {
+		role    decide.Role
 		network string
 		chosen  config.Engine
 		direct  []string
 		says    string
 	}{
-		{config.NetworkFull, gated, nil, "reviewers' sessions can connect only to their gateway; authors' sessions"},
-		{config.NetworkFull, config.Engine{Name: "claude"}, []string{"claude"}, "; those of claude, which use no gateway, can connect to every"},
-		{config.NetworkFull, config.Engine{Name: "opencode", Fallback: []string{"codex:"}}, nil, "; codex itself can connect to everything"},
-		{config.NetworkGateway, config.Engine{Name: "claude"}, []string{"claude"}, "give it an API key, or set author.network to full"},
+		{decide.Author, config.NetworkFull, gated, nil, "reviewers' sessions can connect only to their gateway; authors' sessions"},
+		{decide.Author, config.NetworkFull, config.Engine{Name: "claude"}, []string{"claude"}, "; those of claude, which use no gateway, can connect to every"},
+		{decide.Author, config.NetworkFull, config.Engine{Name: "opencode", Fallback: []string{"codex:"}}, nil, "; codex itself can connect to everything"},
+		{decide.Author, config.NetworkGateway, config.Engine{Name: "claude"}, []string{"claude"}, "give it an API key, or set author.network to full"},
+		{decide.Reviewer, config.NetworkGateway, config.Engine{Name: "claude"}, []string{"claude"}, "; those of claude, which use no gateway, can"},
 	} {
-		d.Config.Author.Network = tc.network
+		d.Role, d.Config.Author.Network = tc.role, tc.network
 		said, err := d.network(t.Context(), tc.chosen, tc.direct)
 		if err != nil {
 			said = err.Error()
 		}
-		if !strings.Contains(said, tc.says) || (err != nil) != (tc.network == config.NetworkGateway) {
-			t.Errorf("%s, direct %v: %q, %v; want %q", tc.network, tc.direct, said, err, tc.says)
+		fixesNothing := tc.role == decide.Author && tc.network == config.NetworkGateway
+		if !strings.Contains(said, tc.says) || (err != nil) != fixesNothing || tc.role == decide.Reviewer && strings.Contains(said, "author") {
+			t.Errorf("%s, %s, direct %v: %q, %v; want %q", tc.role, tc.network, tc.direct, said, err, tc.says)
 		}
 	}
 }

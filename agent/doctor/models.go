@@ -19,6 +19,7 @@ import (
 	"touchstone/agent/engine/sandbox"
 	"touchstone/agent/remoteconfig"
 	"touchstone/verdict"
+	"touchstone/verdict/decide"
 )
 
 // models checks everything about models: each configured model CLI, whether its provider can be reached,
@@ -206,9 +207,11 @@ func (d *Doctor) bounds() (string, error) {
 // ownSandbox is the engine that confines its commands itself. No other sandbox confines its sessions.
 const ownSandbox = "codex"
 
-// network reports which network reviewers' and authors' sessions reach. The direct engines use no gateway.
+// network reports which network reviewers' and, unless this machine only reviews, authors' sessions reach. The direct
+// engines use no gateway.
 func (d *Doctor) network(ctx context.Context, chosen config.Engine, direct []string) (string, error) {
-	held, closed := sandbox.Network(), d.Config.Author.Network == config.NetworkGateway
+	held, reviews := sandbox.Network(), d.Role == decide.Reviewer
+	closed := !reviews && d.Config.Author.Network == config.NetworkGateway
 	if d.Config.Engine.Sandbox == config.Off {
 		held = errors.New("engine.sandbox is off")
 	}
@@ -235,6 +238,8 @@ func (d *Doctor) network(ctx context.Context, chosen config.Engine, direct []str
 		return "reviewers' and authors' sessions can connect only to their gateway" + except + "; verify commands have no network", nil
 	case held != nil:
 		return fmt.Sprintf("all sessions can connect to everything that this machine can: %v", held), nil
+	case reviews:
+		return "reviewers' sessions can connect only to their gateway" + except, nil
 	}
 	return "reviewers' sessions can connect only to their gateway" + except + "; authors' sessions and verify commands can connect to " +
 		"everything that this machine can (author.network: full)", nil
