@@ -28,7 +28,7 @@ const (
 // the settings name. It looks up environment variables with getenv, as os.Getenv does. An empty path means
 // $XDG_CONFIG_HOME/touchstone/agent.yaml (%APPDATA%\touchstone\agent.yaml on Windows), which need not exist.
 // In settings that hold paths, ~/ is the home directory, and a relative path is relative to the directory of
-// the configuration file.
+// the configuration file; so is that of a program, unless it is a plain name, which is searched for on PATH.
 //
 // The errors are for people. Validate checks whether the settings can work, and the code that needs a secret
 // reports that it is missing.
@@ -79,11 +79,17 @@ func (c *Config) read(path string) error {
 	return nil
 }
 
-// locate makes the paths of files and directories absolute.
+// locate makes the paths of files, directories and programs absolute.
 func (c *Config) locate(base string, getenv func(string) string) {
 	for _, file := range []*string{&c.GitHub.TokenFile, &c.GitHub.AppKeyFile, &c.Relay.TokenFile, &c.Notify.SlackWebhookFile,
 		&c.StateDir} {
 		*file = locate(*file, base, getenv)
+	}
+	// Where a command is called, a change may have put a program of that name.
+	for _, command := range [][]string{c.GitHub.TokenCommand, c.Engine.Command, c.Engine.ACP.Command} {
+		if len(command) > 0 && filepath.Base(command[0]) != command[0] {
+			command[0] = locate(command[0], base, getenv)
+		}
 	}
 	if !inRepository(c.Guidelines) {
 		c.Guidelines = locate(c.Guidelines, base, getenv)

@@ -48,13 +48,17 @@ func TestLoadOverlaysTheDefaults(t *testing.T) {
 		text  string
 		wants func(*Config)
 	}{
-		"nothing":                    {"", func(*Config) {}},
-		"only comments":              {"# sweep: 1m\n", func(*Config) {}},
-		"an empty document":          {"---\n", func(*Config) {}},
-		"a section of comments":      {"rounds:\n  # max: 1\nsweep:\n", func(*Config) {}},
-		"a byte order mark":          {"\ufeffsweep: 1m\n", func(c *Config) { c.Sweep = Duration(time.Minute) }},
-		"one of a section":           {"merge: {auto: false}\n", func(c *Config) { c.Merge.Auto = false }},
-		"a list instead of ours":     {"engine:\n  command: [nice, claude]\n", func(c *Config) { c.Engine.Command = []string{"nice", "claude"} }},
+		"nothing":                {"", func(*Config) {}},
+		"only comments":          {"# sweep: 1m\n", func(*Config) {}},
+		"an empty document":      {"---\n", func(*Config) {}},
+		"a section of comments":  {"rounds:\n  # max: 1\nsweep:\n", func(*Config) {}},
+		"a byte order mark":      {"\ufeffsweep: 1m\n", func(c *Config) { c.Sweep = Duration(time.Minute) }},
+		"one of a section":       {"merge: {auto: false}\n", func(c *Config) { c.Merge.Auto = false }},
+		"a list instead of ours": {"engine:\n  command: [nice, claude]\n", func(c *Config) { c.Engine.Command = []string{"nice", "claude"} }},
+		"a program beside the file": {"engine:\n  command: [bin/claude, ./x]\n",
+			func(c *Config) { c.Engine.Command = []string{filepath.Join(home, "bin", "claude"), "./x"} }},
+		"a program at home": {"engine: {acp: {command: [~/bin/goose, acp]}}\n",
+			func(c *Config) { c.Engine.ACP.Command = []string{filepath.Join(home, "bin", "goose"), "acp"} }},
 		"state beside the file":      {"state_dir: state\n", func(c *Config) { c.StateDir = filepath.Join(home, "state") }},
 		"guidelines beside it":       {"guidelines: guides\n", func(c *Config) { c.Guidelines = filepath.Join(home, "guides") }},
 		"guidelines of a repository": {"guidelines: acme/rules@v2\n", func(c *Config) { c.Guidelines = "acme/rules@v2" }},
@@ -288,6 +292,22 @@ func TestATokenIsPrintedByACommand(t *testing.T) {
 				t.Errorf("the token is %q", string(got.GitHub.Token))
 			}
 		})
+	}
+}
+
+// TestTheProgramOfATokenIsNotSearchedForInAClone runs where a change has put a program of the same path.
+func TestTheProgramOfATokenIsNotSearchedForInAClone(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the programs here are scripts of a shell")
+	}
+	home, clone := t.TempDir(), t.TempDir()
+	write(t, "#!/bin/sh\necho ours\n", 0o700, home, "token")
+	write(t, "#!/bin/sh\necho theirs\n", 0o700, clone, "token")
+	path := write(t, "github: {token_command: [./token]}\n", 0o600, home, "agent.yaml")
+	t.Chdir(clone)
+	got, err := Load(path, environment(home))
+	if err != nil || string(got.GitHub.Token) != "ours" {
+		t.Errorf("the token is %q, %v", string(got.GitHub.Token), err)
 	}
 }
 
