@@ -73,7 +73,7 @@ func Decode(content []byte, settings any) error {
 func Node(node ast.Node, settings any) error {
 	err := yaml.NodeToValue(node, settings, yaml.Strict())
 	if err == nil {
-		if all := fractions(node, reflect.ValueOf(settings).Elem(), anchors(node)); len(all) > 0 {
+		if all := misread(node, reflect.ValueOf(settings).Elem(), anchors(node)); len(all) > 0 {
 			return listed(all)
 		}
 		return nil
@@ -137,31 +137,55 @@ func overlay(node ast.Node, to reflect.Value) (all mistakes) {
 		return all
 	}
 	to.Set(read.Elem())
-	return fractions(node, to, nil)
+	return misread(node, to, nil)
 }
 
-// fractions returns the mistakes in settings that take whole numbers. The library cuts a fraction off, and a limit
-// of 0.5 would be 0, which may mean none. A setting that refers to another has the value with that anchor.
-func fractions(node ast.Node, to reflect.Value, anchored map[string]ast.Node) (all mistakes) {
+// misread returns the mistakes in numbers that the library reads as others. It cuts a fraction off, where a limit of
+// 0.5 would be 0, which may mean none; and as a text, 1.20 would be 1.2. A setting that refers to another has the
+// value with that anchor.
+func misread(node ast.Node, to reflect.Value, anchored map[string]ast.Node) (all mistakes) {
+	if readsItself(to.Type()) {
+		return nil
+	}
 	switch node := node.(type) {
 	case *ast.AnchorNode:
-		return fractions(node.Value, to, anchored)
+		return misread(node.Value, to, anchored)
 	case *ast.TagNode:
-		return fractions(node.Value, to, anchored)
-	case *ast.MappingNode:
-		if to.Kind() != reflect.Struct || readsItself(to.Type()) {
-			return nil
+		return misread(node.Value, to, anchored)
+	case *ast.SequenceNode:
+		for i, entry := range node.Values {
+			if to.Kind() == reflect.Slice && i < to.Len() {
+				all = append(all, misread(entry, to.Index(i), anchored)...)
+			}
 		}
-		known := fields(to)
+	case *ast.MappingNode:
+		known := map[string]reflect.Value{}
+		switch to.Kind() {
+		case reflect.Struct:
+			known = fields(to)
+		case reflect.Map:
+			for entry := to.MapRange(); entry.Next(); {
+				known[entry.Key().String()] = entry.Value()
+			}
+		}
 		for _, entry := range node.Values {
 			if field, ok := known[entry.Key.GetToken().Value]; ok {
-				all = append(all, fractions(entry.Value, field, anchored)...)
+				all = append(all, misread(entry.Value, field, anchored)...)
 			}
 		}
 	default:
+		at := node.GetToken()
 		if value := number(node, anchored); to.CanInt() && value != math.Trunc(value) {
-			at := node.GetToken()
 			return mistakes{mistake(at, named(at, "it takes a whole number"))}
+		}
+		if alias, ok := node.(*ast.AliasNode); ok {
+			node = anchored[alias.Value.GetToken().Value]
+		}
+		switch node.(type) {
+		case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+			if to.Kind() == reflect.String && to.String() != node.GetToken().Value {
+				return mistakes{mistake(at, named(at, "it takes a text, and this is read as another one; put it in quotes"))}
+			}
 		}
 	}
 	return all

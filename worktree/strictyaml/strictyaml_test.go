@@ -13,12 +13,13 @@ import (
 
 // shelf is a file's settings with every kind of part.
 type shelf struct {
-	Name   string          `yaml:"name"`
-	Boards int             `yaml:"boards"`
-	Lamp   lamp            `yaml:"lamp"`
-	Books  map[string]book `yaml:"books"`
-	Tags   []string        `yaml:"tags"`
-	Colour colour          `yaml:"colour"`
+	Name   string              `yaml:"name"`
+	Boards int                 `yaml:"boards"`
+	Lamp   lamp                `yaml:"lamp"`
+	Books  map[string]book     `yaml:"books"`
+	Tags   []string            `yaml:"tags"`
+	Colour colour              `yaml:"colour"`
+	Wings  map[string][]string `yaml:"wings"`
 }
 
 type lamp struct {
@@ -125,6 +126,30 @@ func TestNoFractionIsCutOff(t *testing.T) {
 	}
 	if err := strictyaml.Decode([]byte("boards: 1e1\nlamp: {watts: 60.0}\n"), &s); err != nil || s.Boards != 10 || s.Lamp.Watts != 60 {
 		t.Errorf("whole numbers: %+v, %v", s, err)
+	}
+}
+
+func TestNoTextIsReadAsAnother(t *testing.T) {
+	for text, place := range map[string]string{
+		"name: 1.20\n": "line 1:7: name", "name: 0x10\n": "line 1:7: name", "name: True\n": "line 1:7: name",
+		"tags: [go, 1.20]\n":                       "line 1:12: it takes a text",
+		"tags:\n- 1_000\n":                         "line 2:3: it takes a text",
+		"tags: [!!str 1.20]\n":                     "line 1:13: it takes a text",
+		"boards: &n 0x10\nname: *n\n":              "line 2:7: name",
+		"lamp: {wats: 1}\nname: 1.20\n":            "line 2:7: name",
+		"wings: {left: [1.20]}\n":                  "line 1:16: it takes a text",
+		"books: {emma: {pages: 3, title: 1.20}}\n": "line 1:33: title",
+	} {
+		var s shelf
+		if err := strictyaml.Decode([]byte(text), &s); err == nil || !strings.Contains(err.Error(), place) ||
+			!strings.Contains(err.Error(), "put it in quotes") {
+			t.Errorf("%q: %v, want %s", text, err, place)
+		}
+	}
+	var s shelf
+	err := strictyaml.Decode([]byte("name: '1.20'\ntags: [5, 1e3, true, -2.5]\nwings: {left: [~, x]}\n"), &s)
+	if err != nil || s.Name != "1.20" || strings.Join(s.Tags, " ") != "5 1e3 true -2.5" {
+		t.Errorf("what is read as it is written: %+v, %v", s, err)
 	}
 }
 
