@@ -3,7 +3,6 @@
 package strictyaml
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"github.com/agnivade/levenshtein"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
@@ -33,11 +33,20 @@ type Mistake struct {
 	Reason string
 }
 
-// Error lists all mistakes on one line.
+// A person reads at most so many mistakes, and reasons of so many characters: they quote keys, which may be long.
+const (
+	maxTold   = 20
+	maxReason = 300
+)
+
+// Error lists the first mistakes on one line.
 func (m mistakes) Error() string {
-	texts := make([]string, len(m))
-	for i, mistake := range m {
-		texts[i] = fmt.Sprintf("line %d:%d: %s", mistake.Line, mistake.Column, mistake.Reason)
+	var texts []string
+	for _, mistake := range m[:min(len(m), maxTold)] {
+		texts = append(texts, fmt.Sprintf("line %d:%d: %.*s", mistake.Line, mistake.Column, maxReason, mistake.Reason))
+	}
+	if more := len(m) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(texts, "; ")
 }
@@ -50,7 +59,11 @@ func At(node ast.Node, reason string) error {
 // Decode overlays settings, a pointer to a struct, with the settings in a file's content. The error is
 // all mistakes, or one about the file as a whole. The correct settings of a file with mistakes are overlaid too.
 func Decode(content []byte, settings any) error {
-	file, err := parser.ParseBytes(bytes.TrimPrefix(content, []byte("\ufeff")), 0)
+	tokens := lexer.Tokenize(strings.TrimPrefix(string(content), "\ufeff"))
+	if at := tooDeep(tokens); at != nil {
+		return mistakes{mistake(at, "it is nested too deeply")}
+	}
+	file, err := parser.Parse(tokens, 0)
 	if err != nil {
 		return listed(located(err))
 	}
@@ -67,6 +80,32 @@ func Decode(content []byte, settings any) error {
 		return Node(documents[0].Body, settings)
 	}
 	return errors.New("there are several documents, but only one would be read; remove the lines that are only ---")
+}
+
+// maxDepth bounds the brackets around a setting, and the list entries that begin on one line: the parser's time grows
+// with the square of both.
+const maxDepth = 50
+
+// tooDeep returns the first token that is nested too deeply; nil for none.
+func tooDeep(tokens token.Tokens) *token.Token {
+	line, brackets, entries := 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			line, entries = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			brackets++
+		case token.SequenceEndType, token.MappingEndType:
+			brackets = max(brackets-1, 0)
+		case token.SequenceEntryType:
+			entries++
+		}
+		if max(brackets, entries) > maxDepth {
+			return t
+		}
+	}
+	return nil
 }
 
 // Node is Decode for a part of a file. A type that reads its own settings calls it.

@@ -153,6 +153,42 @@ func TestNoTextIsReadAsAnother(t *testing.T) {
 	}
 }
 
+// TestAFileOfBracketsIsNotParsed has files that take the parser seconds to minutes.
+func TestAFileOfBracketsIsNotParsed(t *testing.T) {
+	for text, place := range map[string]string{
+		strings.Repeat("[", 64<<10):                                      "line 1:51: ",
+		strings.Repeat("{a: ", 16<<10):                                   "line 1:201: ",
+		strings.Repeat("- ", 32<<10):                                     "line 1:101: ",
+		"tags: " + strings.Repeat("[\n", 51) + strings.Repeat("]\n", 51): "line 51:1: ",
+	} {
+		var s shelf
+		if err := strictyaml.Decode([]byte(text), &s); err == nil || err.Error() != place+"it is nested too deeply" {
+			t.Errorf("%.20q…: %.200v, want %s", text, err, place)
+		}
+	}
+	var s shelf
+	err := strictyaml.Decode([]byte("tags: ["+strings.Repeat("[],", 100)+"]\n"), &s)
+	if err == nil || strings.Contains(err.Error(), "nested") {
+		t.Errorf("many lists beside each other: %v", err)
+	}
+}
+
+func TestAnErrorIsNotAsLongAsItsFile(t *testing.T) {
+	var s shelf
+	err := strictyaml.Decode([]byte(strings.Repeat("k", 60<<10)+": 1\n"), &s)
+	if err == nil || len(err.Error()) > 400 || !strings.HasPrefix(err.Error(), `line 1:1: unknown field "kkk`) {
+		t.Errorf("a long key: %.500v", err)
+	}
+	var many strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&many, "k%d: 1\n", i)
+	}
+	err = strictyaml.Decode([]byte(many.String()), &s)
+	if err == nil || !strings.HasSuffix(err.Error(), `line 20:1: unknown field "k19"; and 980 more`) {
+		t.Errorf("many keys: %v", err)
+	}
+}
+
 // TestOneSettingMayReferToAnother also checks that such a setting cannot be read separately.
 func TestOneSettingMayReferToAnother(t *testing.T) {
 	var s shelf
