@@ -51,7 +51,8 @@ type Doctor struct {
 	fixes    []Result
 }
 
-// Print prints each result for people, wrapped to the width of a terminal.
+// Print prints each result for people, wrapped to the width of a terminal. What others wrote, such as the relay's
+// administrators, cannot control the terminal.
 func Print(out io.Writer) func(Result) {
 	const indent = 22 // where a message begins
 	room := math.MaxInt
@@ -69,8 +70,11 @@ func Print(out io.Writer) func(Result) {
 		case !c.OK:
 			word = "problem"
 		}
-		message := strings.Join(terminal.Wrap(c.Message, room), "\n"+strings.Repeat(" ", indent))
-		fmt.Fprintf(out, "%-8s %-12s %s\n", word, c.Name, message)
+		lines := terminal.Wrap(c.Message, room)
+		for i, line := range lines {
+			lines[i] = terminal.Plain(line)
+		}
+		fmt.Fprintf(out, "%-8s %-12s %s\n", word, c.Name, strings.Join(lines, "\n"+strings.Repeat(" ", indent)))
 	}
 }
 

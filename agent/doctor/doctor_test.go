@@ -12,6 +12,7 @@ import (
 	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/engine/sandbox"
+	"touchstone/agent/remoteconfig"
 	"touchstone/verdict/decide"
 )
 
@@ -59,7 +60,8 @@ func TestNetworkNamesWhoIsNotLimited(t *testing.T) {
 		t.Skip("SKIPPED, so that nothing is known of what doctor says of the network: ", err)
 	}
 	d := Doctor{Config: config.Default()}
-	gated := config.Engine{Name: "opencode"}
+	gated, claude := config.Engine{Name: "opencode"}, config.Engine{Name: "claude"}
+	direct, codexNext := []string{"claude"}, config.Engine{Name: "opencode", Fallback: []string{"codex:"}}
 	for _, tc := range []struct {
 		role    decide.Role
 		network string
@@ -68,10 +70,10 @@ func TestNetworkNamesWhoIsNotLimited(t *testing.T) {
 		says    string
 	}{
 		{decide.Author, config.NetworkFull, gated, nil, "reviewers' sessions can connect only to their gateway; authors' sessions"},
-		{decide.Author, config.NetworkFull, config.Engine{Name: "claude"}, []string{"claude"}, "; those of claude, which use no gateway, can connect to every"},
-		{decide.Author, config.NetworkFull, config.Engine{Name: "opencode", Fallback: []string{"codex:"}}, nil, "; codex itself can connect to everything"},
-		{decide.Author, config.NetworkGateway, config.Engine{Name: "claude"}, []string{"claude"}, "give it an API key, or set author.network to full"},
-		{decide.Reviewer, config.NetworkGateway, config.Engine{Name: "claude"}, []string{"claude"}, "; those of claude, which use no gateway, can"},
+		{decide.Author, config.NetworkFull, claude, direct, "; those of claude, which use no gateway, can connect to every"},
+		{decide.Author, config.NetworkFull, codexNext, nil, "; codex itself can connect to everything"},
+		{decide.Author, config.NetworkGateway, claude, direct, "give it an API key, or set author.network to full"},
+		{decide.Reviewer, config.NetworkGateway, claude, direct, "; those of claude, which use no gateway, can"},
 	} {
 		d.Role, d.Config.Author.Network = tc.role, tc.network
 		said, err := d.network(t.Context(), tc.chosen, tc.direct)
@@ -79,8 +81,28 @@ func TestNetworkNamesWhoIsNotLimited(t *testing.T) {
 			said = err.Error()
 		}
 		fixesNothing := tc.role == decide.Author && tc.network == config.NetworkGateway
-		if !strings.Contains(said, tc.says) || (err != nil) != fixesNothing || tc.role == decide.Reviewer && strings.Contains(said, "author") {
+		ofAuthors := strings.Contains(said, "author")
+		if !strings.Contains(said, tc.says) || (err != nil) != fixesNothing || ofAuthors != (tc.role == decide.Author) {
 			t.Errorf("%s, %s, direct %v: %q, %v; want %q", tc.role, tc.network, tc.direct, said, err, tc.says)
 		}
+	}
+}
+
+// TestAResultCannotControlTheTerminal has a relay whose administrator chose a name for that.
+func TestAResultCannotControlTheTerminal(t *testing.T) {
+	t.Parallel()
+	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"id":"abcdefgh-5","settings":{"engine.model":"sonnet"},"by":"root\u001b[2J\nok       github"}`))
+	}))
+	defer relay.Close()
+	var out strings.Builder
+	d := Doctor{Report: Print(&out), Config: config.Default()}
+	d.Config.Relay.URL = relay.URL
+	d.check("control", func() (string, error) {
+		choices, err := remoteconfig.Ask(t.Context(), d.Config)
+		return choices.Summary("claude").String(), err
+	})
+	if said := out.String(); !strings.Contains(said, "by root\uFFFD[2J\n") || strings.Contains(said, "\nok") {
+		t.Errorf("%q", said)
 	}
 }
