@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -47,6 +48,23 @@ func TestInterruptBeforeTheStartEndsTheCommand(t *testing.T) {
 			!strings.Contains(end.Error(), "stopped before it finished") || strings.Contains(end.Error(), "context") {
 			t.Errorf("%s: exits %d and says %q", line, end.Code, end.Error())
 		}
+	}
+}
+
+// TestAnErrorCannotControlTheTerminal has a file whose name does, as a server's answer might.
+func TestAnErrorCannotControlTheTerminal(t *testing.T) {
+	said, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	before := os.Stderr
+	defer func() { os.Stderr = before }()
+	os.Stderr = said
+	code := run(t.Context(), []string{"status", "--config", "clear\x1b[2J.yaml"})
+	text, err := os.ReadFile(said.Name())
+	if err != nil || code != cli.ExitUsage || !strings.Contains(string(text), "clear\uFFFD[2J.yaml") {
+		t.Errorf("exits %d and says %q, %v", code, text, err)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"touchstone/agent/impact/golang"
 	"touchstone/agent/quality"
 	"touchstone/agent/telemetry"
+	"touchstone/agent/terminal"
 	"touchstone/agent/version"
 	"touchstone/worktree/manual"
 )
@@ -47,7 +48,7 @@ func run(ctx context.Context, args []string) int {
 	flush()
 	end := cli.Ending(ctx, err)
 	if text := end.Error(); text != "" {
-		fmt.Fprintln(os.Stderr, "touchstone: "+text)
+		fmt.Fprintln(os.Stderr, "touchstone: "+terminal.Lines(text))
 	}
 	return end.Code
 }

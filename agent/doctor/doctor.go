@@ -70,11 +70,8 @@ func Print(out io.Writer) func(Result) {
 		case !c.OK:
 			word = "problem"
 		}
-		lines := terminal.Wrap(c.Message, room)
-		for i, line := range lines {
-			lines[i] = terminal.Plain(line)
-		}
-		fmt.Fprintf(out, "%-8s %-12s %s\n", word, c.Name, strings.Join(lines, "\n"+strings.Repeat(" ", indent)))
+		message := strings.Join(terminal.Wrap(terminal.Lines(c.Message), room), "\n"+strings.Repeat(" ", indent))
+		fmt.Fprintf(out, "%-8s %-12s %s\n", word, c.Name, message)
 	}
 }
 

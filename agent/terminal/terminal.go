@@ -22,6 +22,15 @@ func Plain(s string) string {
 	}, strings.ReplaceAll(s, "\t", " "))
 }
 
+// Lines is Plain for a text of several lines.
+func Lines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = Plain(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Wrap breaks a text into lines of at most so many columns, between words; a longer word has a line of its own.
 func Wrap(text string, columns int) []string {
 	var lines []string
