@@ -146,13 +146,17 @@ func TestValidateNamesWhatCannotWork(t *testing.T) {
 			c.Author.Name, c.Author.Email = "Octo Cat",
 				"octocat"
 		},
-		"author must be a plain name":           func(c *Config) { c.Author.Name = "Octo\nCat" },
-		"labels.needs_human must be":            func(c *Config) { c.Labels.NeedsHuman = "" },
-		"labels.hold must be":                   func(c *Config) { c.Labels.Hold = strings.Repeat("x", 51) },
-		"labels.manual must be":                 func(c *Config) { c.Labels.Manual = "" },
-		"set state_dir":                         func(c *Config) { c.StateDir = "" },
-		`log.level is "loud"; it must be debug`: func(c *Config) { c.Log.Level = "loud" },
-		"auto, console or json":                 func(c *Config) { c.Log.Format = "xml" },
+		"author must be a plain name":                                          func(c *Config) { c.Author.Name = "Octo\nCat" },
+		"labels.needs_human must be":                                           func(c *Config) { c.Labels.NeedsHuman = "" },
+		"labels.hold must be":                                                  func(c *Config) { c.Labels.Hold = strings.Repeat("x", 51) },
+		"labels.manual must be":                                                func(c *Config) { c.Labels.Manual = "" },
+		"labels.manual must be a label's name":                                 func(c *Config) { c.Labels.Manual = " mine" },
+		"labels.hold must be a label's name":                                   func(c *Config) { c.Labels.Hold = "ours\x00" },
+		`labels.needs_human and labels.hold are the same label, "Needs-Human"`: func(c *Config) { c.Labels.Hold = "Needs-Human" },
+		"author must be a plain name and email":                                func(c *Config) { c.Author.Email = "octo@cat\x00" },
+		"set state_dir":                                                        func(c *Config) { c.StateDir = "" },
+		`log.level is "loud"; it must be debug`:                                func(c *Config) { c.Log.Level = "loud" },
+		"auto, console or json":                                                func(c *Config) { c.Log.Format = "xml" },
 	} {
 		t.Run(says, func(t *testing.T) {
 			cfg := usable(Default())

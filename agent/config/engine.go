@@ -221,7 +221,7 @@ func (e Engine) Validate() error {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(named)) {
-		list := strings.Contains("fallback off", key)
+		list := key == "fallback" || key == "off"
 		for _, name := range named[key] {
 			if !validModel(name) || list && name == "" {
 				errs = append(errs, fmt.Errorf("engine.%s has %.40q, which is not a model; write its engine's name for it, such as sonnet, "+

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"touchstone/verdict"
 	"touchstone/worktree/githubname"
@@ -157,11 +158,17 @@ func (c Config) validateNames() error {
 			}
 		}
 	}
+	used := map[string]string{}
 	for _, label := range []struct{ key, value string }{{"needs_human", c.Labels.NeedsHuman}, {"hold", c.Labels.Hold},
 		{"manual", c.Labels.Manual}} {
-		if n := len([]rune(label.value)); n == 0 || n > maxLabel {
-			errs = append(errs, fmt.Errorf("labels.%s must be a label's name of 1 to %d characters", label.key, maxLabel))
+		name := strings.ToLower(label.value) // GitHub's labels ignore case
+		if n := len([]rune(name)); n == 0 || n > maxLabel || strings.TrimSpace(name) != name || strings.ContainsFunc(name, unicode.IsControl) {
+			errs = append(errs, fmt.Errorf("labels.%s must be a label's name of 1 to %d characters, without spaces around it", label.key, maxLabel))
+		} else if other := used[name]; other != "" {
+			errs = append(errs, fmt.Errorf("labels.%s and labels.%s are the same label, %q, which cannot say both; give each its own", other,
+				label.key, label.value))
 		}
+		used[name] = label.key
 	}
 	for _, pattern := range c.Engine.Allow {
 		if strings.Trim(pattern, "* ") == "" {
@@ -169,7 +176,8 @@ func (c Config) validateNames() error {
 				"needs, such as go test *", pattern))
 		}
 	}
-	if strings.ContainsAny(c.Author.Name+c.Author.Email, "<>\n\r") || c.Author.Email != "" && !strings.Contains(c.Author.Email, "@") {
+	odd := func(r rune) bool { return r == '<' || r == '>' || unicode.IsControl(r) }
+	if strings.ContainsFunc(c.Author.Name+c.Author.Email, odd) || c.Author.Email != "" && !strings.Contains(c.Author.Email, "@") {
 		errs = append(errs, errors.New("author must be a plain name and email, such as name: Octo Cat and email: octocat@example.com; "+
 			"leave both out for the token's login"))
 	}
