@@ -119,6 +119,12 @@ const maxVerify = Duration(2 * time.Hour)
 // maxReports is the maximum number of patterns in verify.reports.
 const maxReports = 20
 
+// These bound a pattern in verify.reports: the library searches for each combination of the words in its braces.
+const (
+	maxPattern = 200
+	maxBraces  = 3
+)
+
 // DefaultRepository returns the settings of a repository that makes none.
 func DefaultRepository() Repository {
 	return Repository{
@@ -206,15 +212,16 @@ func (r Repository) validate() error {
 	}
 	if slices.ContainsFunc(r.Verify.Command, func(arg string) bool { return strings.Contains(arg, "\x00") }) ||
 		len(r.Verify.Command) > 0 && r.Verify.Command[0] == "" {
-		errs = append(errs, errors.New("verify.command must begin with a program, such as [make, test]"))
+		errs = append(errs, errors.New("verify.command must begin with a program, such as [make, test], and cannot contain a NUL"))
 	}
 	if len(r.Verify.Reports) > 0 && len(r.Verify.Command) == 0 {
 		errs = append(errs, errors.New("verify.reports needs a verify.command that writes the reports; set it, or leave verify.reports out"))
 	}
 	for _, pattern := range r.Verify.Reports {
-		if !fs.ValidPath(pattern) || !doublestar.ValidatePattern(pattern) || len(r.Verify.Reports) > maxReports {
+		if !fs.ValidPath(pattern) || !doublestar.ValidatePattern(pattern) || len(r.Verify.Reports) > maxReports ||
+			len(pattern) > maxPattern || strings.Count(pattern, "{") > maxBraces {
 			errs = append(errs, fmt.Errorf("verify.reports has %.80q; it takes at most %d patterns of paths relative to the repository's root, "+
-				"such as build/**/*.xml", pattern, maxReports))
+				"such as build/**/*.xml, of at most %d characters and with at most %d times {a,b}", pattern, maxReports, maxPattern, maxBraces))
 			break
 		}
 	}

@@ -95,6 +95,7 @@ func TestScopesOfARepository(t *testing.T) {
 }
 
 func TestABrokenRepositoryFileIsASentence(t *testing.T) {
+	reports := func(pattern string) string { return "verify: {command: [make], reports: ['" + pattern + "']}" }
 	for text, says := range map[string]string{
 		"reviews: {}":                                        `unknown field "reviews"`,
 		"review: {sensitiv: [a/**]}":                         `unknown field "sensitiv", did you mean "sensitive"?`,
@@ -105,10 +106,13 @@ func TestABrokenRepositoryFileIsASentence(t *testing.T) {
 		"verify: {timeout: soon}":                            "line 1:19: timeout: it takes a time",
 		"verify: {timeout: 0s}":                              "verify.timeout is 0s",
 		"verify: {timeout: 3h}":                              "at most 2h0m0s",
+		`verify: {command: [make, "te\0st"]}`:                "cannot contain a NUL",
 		"verify: {command: ['', test]}":                      "verify.command must begin with a program",
 		"verify: {reports: [out/*.xml]}":                     "needs a verify.command",
 		"verify: {command: [make], reports: ['/tmp/*.xml']}": `verify.reports has "/tmp/*.xml"`,
 		"verify: {command: [make], reports: ['out/[.xml']}":  `verify.reports has "out/[.xml"`,
+		reports(strings.Repeat("{a,b}", 4)):                  `verify.reports has "{a,b}`,
+		reports(strings.Repeat("a", 201)):                    `verify.reports has "aaa`,
 		"verify: {command: [make], reports: [../*.xml]}":     "relative to the repository's root",
 		"merge: {auto: true}\n---\nx: 1":                     "several documents",
 		"review: [":                                          "correct it on the base branch: its keys are review.sensitive, review.skip,",
