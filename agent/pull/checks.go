@@ -79,7 +79,7 @@ func (k Checks) stuck(all []forge.Check) string {
 		if outcome(c) != decide.ChecksPending {
 			continue
 		}
-		here := func(o forge.Check) bool { return sameName(o, c) }
+		here := func(o forge.Check) bool { return stands(o, c) }
 		passed := func(o forge.Check) bool { return here(o) && o.Source() == c.Source() && o.State == forge.CheckSuccess }
 		name := fmt.Sprintf("the check %q ", verdict.Clip(c.Name, verdict.MaxReason))
 		switch {
@@ -120,6 +120,11 @@ func (k Checks) byAuthor(c forge.Check) bool {
 // of the two then, too (https://docs.github.com/rest/commits/statuses#create-a-commit-status).
 func sameName(a, b forge.Check) bool {
 	return a.Name == b.Name || (a.Kind == forge.Status || b.Kind == forge.Status) && strings.EqualFold(a.Name, b.Name)
+}
+
+// stands reports whether a check is the one that is waited for: a status is no check run whose name differs in case.
+func stands(here, awaited forge.Check) bool {
+	return here.Name == awaited.Name || here.Kind == awaited.Kind && sameName(here, awaited)
 }
 
 // ofBase reports whether a check has the source that its name has on the base or, if the base does not have the
@@ -172,11 +177,10 @@ func (k Checks) deciding(all []forge.Check) []forge.Check {
 	switch {
 	case len(k.Named) > 0:
 		missing := slices.Clone(k.Named)
-		all = slices.DeleteFunc(all, func(c forge.Check) bool {
-			named := func(name string) bool { return sameName(forge.Check{Name: name}, c) }
-			missing = slices.DeleteFunc(missing, named)
-			return !slices.ContainsFunc(k.Named, named)
-		})
+		all = slices.DeleteFunc(all, func(c forge.Check) bool { return !slices.Contains(k.Named, c.Name) })
+		for _, c := range all {
+			missing = slices.DeleteFunc(missing, func(name string) bool { return name == c.Name })
+		}
 		for _, name := range missing {
 			all = append(all, forge.Check{Name: name, State: forge.CheckPending})
 		}
@@ -230,7 +234,7 @@ func (k Checks) missing(all, earlier []forge.Check) (names []string, silent stri
 	for _, expected := range [][]forge.Check{earlier, k.Base.Expected} {
 		left := slices.Clone(all)
 		for _, c := range expected {
-			if i := slices.IndexFunc(left, func(here forge.Check) bool { return sameName(here, c) }); i >= 0 {
+			if i := slices.IndexFunc(left, func(here forge.Check) bool { return stands(here, c) }); i >= 0 {
 				left = slices.Delete(left, i, i+1)
 				continue
 			}

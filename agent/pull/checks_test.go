@@ -121,10 +121,10 @@ func TestSumOfChecks(t *testing.T) {
 			[]forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}, decide.ChecksGreen},
 		"the named one passes": {named,
 			[]forge.Check{status("build", "walter", forge.CheckSuccess), ran("lint", forge.CheckFailure)}, decide.ChecksGreen},
-		"the named one is missing":                   {named, []forge.Check{ran("lint", forge.CheckSuccess)}, decide.ChecksPending},
-		"the named one is a status in another case":  {named, []forge.Check{status("Build", "Jenkins", forge.CheckSuccess)}, decide.ChecksGreen},
-		"a run in another case is not the named one": {named, []forge.Check{ran("Build", forge.CheckSuccess)}, decide.ChecksPending},
-		"the named one is the author's":              {named, []forge.Check{status("build", "alice", forge.CheckSuccess)}, decide.ChecksPending},
+		"the named one is missing": {named, []forge.Check{ran("lint", forge.CheckSuccess)}, decide.ChecksPending},
+		"another case is not the named one": {named,
+			[]forge.Check{status("Build", "Jenkins", forge.CheckSuccess), ran("BUILD", forge.CheckSuccess)}, decide.ChecksPending},
+		"the named one is the author's": {named, []forge.Check{status("build", "alice", forge.CheckSuccess)}, decide.ChecksPending},
 	} {
 		if got := tc.known.sum(tc.checks); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
@@ -151,6 +151,8 @@ func TestAPendingCheckSaysWhyItMayNeverEnd(t *testing.T) {
 		"it runs":        {known, []forge.Check{ran("build", forge.CheckPending), begun}, ""},
 		"another failed": {known, []forge.Check{ran("build", forge.CheckFailure)}, ""},
 		"the settings name it": {named, []forge.Check{ran("build", forge.CheckPending)},
+			`the check "e2e" has not begun; merge.checks in .touchstone/config.yaml names it`},
+		"the settings name another case": {named, []forge.Check{ran("build", forge.CheckPending), status("E2E", "Jenkins", forge.CheckSuccess)},
 			`the check "e2e" has not begun; merge.checks in .touchstone/config.yaml names it`},
 		"a writer's success covers it in another case": {over(status("e2e", "Jenkins", forge.CheckPending)),
 			[]forge.Check{status("E2E", "walter", forge.CheckSuccess)}, ""},
@@ -199,6 +201,9 @@ func TestChecksThatAreMissing(t *testing.T) {
 			[]forge.Check{ran("e2e", forge.CheckFailure)}, []string{"e2e"}, ""},
 		"a status in another case": {Checks{Base: forge.BaseChecks{Expected: []forge.Check{status("e2e", "Jenkins", forge.CheckSuccess)}}},
 			[]forge.Check{status("E2E", "Jenkins", forge.CheckPending)}, nil, nil, ""},
+		"a run in another case is no status": {
+			Checks{Base: forge.BaseChecks{Expected: []forge.Check{status("e2e", "Jenkins", forge.CheckSuccess), ran("E2E", forge.CheckSuccess)}}},
+			[]forge.Check{ran("E2E", forge.CheckSuccess)}, nil, []string{"e2e"}, "e2e"},
 		"they are required": {known, []forge.Check{required("x", forge.CheckSuccess)}, nil, nil, ""},
 		"they are named":    {named, nil, nil, nil, ""},
 	} {
