@@ -25,10 +25,9 @@ func (c *Client) Commit(ctx context.Context, repo Repo, rev string) (string, err
 // (https://docs.github.com/rest/repos/contents#get-repository-content).
 const maxFiles = 1000
 
-// Files returns the names of the files and symbolic links directly in a directory of a repository at a commit:
-// GitHub answers a link to a file with that file, and File refuses any other link. ErrNotFound says
-// that the directory does not exist, ErrUnreadable that something else is in its place. It is an error if
-// GitHub may not have listed all entries.
+// Files returns the names of the files and symbolic links directly in a directory of a repository at a commit.
+// ErrNotFound says that the directory does not exist, ErrUnreadable that something else is in its place. It is
+// an error if GitHub may not have listed all entries.
 func (c *Client) Files(ctx context.Context, repo Repo, rev, dir string) ([]string, error) {
 	op := fmt.Sprintf("list %s of %s", dir, repo)
 	file, entries, _, err := c.rest.Repositories.GetContents(ctx, repo.Owner, repo.Name, dir, &github.RepositoryContentGetOptions{Ref: rev})

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 
 	"touchstone/agent/forge"
@@ -50,5 +51,23 @@ func TestALinkToAFileIsListed(t *testing.T) {
 	files, err := client.Files(t.Context(), forge.Repo{Owner: "acme", Name: "app"}, "main", "docs")
 	if err != nil || !slices.Equal(files, []string{"a.md", "b.md"}) {
 		t.Errorf("the files are %q, %v", files, err)
+	}
+}
+
+// TestALinkToAFileIsNotFollowed uses GitHub's answer, which has the hash of the link and the content of its target, as in
+// https://github.com/hub4j/github-api/tree/main/src/test/resources/org/kohsuke/github/GHContentIntegrationTest/wiremock.
+func TestALinkToAFileIsNotFollowed(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"type":"file","name":"a-symlink-to-a-file","path":"ghcontent-ro/a-symlink-to-a-file","size":22,
+			"sha":"dbb84a81d2b1b5eb4077c9b72b7497eb16ed9bf6","content":"dGhhbmtzIGZvciByZWFkaW5nIG1lCg==\n","encoding":"base64"}`)
+	}))
+	defer server.Close()
+	client, err := forge.New(forge.Config{APIURL: server.URL + "/", Token: "the-token-of-this-test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := client.File(t.Context(), forge.Repo{Owner: "acme", Name: "app"}, "main", "ghcontent-ro/a-symlink-to-a-file")
+	if !errors.Is(err, forge.ErrUnreadable) || !strings.Contains(err.Error(), "symbolic link") {
+		t.Errorf("the link reads as %q, %v", text, err)
 	}
 }

@@ -2,6 +2,8 @@ package forge
 
 import (
 	"context"
+	"crypto/sha1"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -38,7 +40,7 @@ func (c *Client) Permission(ctx context.Context, repo Repo, login string) (Permi
 const maxFile = 1 << 20
 
 // File returns a file of a repository at a commit, branch or tag. ErrNotFound says that there is none. A
-// directory, a link to anything but a file of the repository, or a file of more than 1 MiB is an ErrUnreadable.
+// directory, a symbolic link, or a file of more than 1 MiB is an ErrUnreadable.
 func (c *Client) File(ctx context.Context, repo Repo, rev, path string) ([]byte, error) {
 	op := fmt.Sprintf("read %s of %s", path, repo)
 	file, _, _, err := c.rest.Repositories.GetContents(ctx, repo.Owner, repo.Name, path, &github.RepositoryContentGetOptions{Ref: rev})
@@ -49,7 +51,16 @@ func (c *Client) File(ctx context.Context, repo Repo, rev, path string) ([]byte,
 		return nil, &Error{Op: op, Message: "it is not a file, or it is larger than 1 MiB", kind: ErrUnreadable}
 	}
 	text, err := file.GetContent()
-	return []byte(text), c.failed(op, err)
+	if err != nil {
+		return nil, c.failed(op, err)
+	}
+	// GitHub answers a link to a file with the content of that file, but with the hash of the link. Those who read the
+	// commit itself do not follow links.
+	if hash := sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(text), text)); hex.EncodeToString(hash[:]) != file.GetSHA() {
+		return nil, &Error{Op: op, Message: "it is a symbolic link, which is not followed", Remedy: "put the file itself there",
+			kind: ErrUnreadable}
+	}
+	return []byte(text), nil
 }
 
 // maxPaths is how many changed files of a pull request GitHub lists
