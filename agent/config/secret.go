@@ -48,9 +48,10 @@ func (c Config) Environment() ([]string, error) {
 		return environment, nil
 	}
 	for line := range strings.Lines(string(content)) {
-		name, _, _ := strings.Cut(line, "=")
-		if _, set := os.LookupEnv(name); !set {
-			environment = append(environment, strings.TrimSpace(line))
+		line = strings.TrimSpace(line)
+		name, _, named := strings.Cut(line, "=")
+		if _, set := os.LookupEnv(name); !set && named && variableName.MatchString(name) { // not a comment
+			environment = append(environment, line)
 		}
 	}
 	return environment, err
