@@ -59,7 +59,11 @@ func At(node ast.Node, reason string) error {
 // Decode overlays settings, a pointer to a struct, with the settings in a file's content. The error is
 // all mistakes, or one about the file as a whole. The correct settings of a file with mistakes are overlaid too.
 func Decode(content []byte, settings any) error {
-	tokens := lexer.Tokenize(strings.TrimPrefix(string(content), "\ufeff"))
+	text := strings.TrimPrefix(string(content), "\ufeff")
+	if strings.Count(text, "\n")+strings.Count(text, "\r") > maxLines {
+		return fmt.Errorf("it has more than %d lines", maxLines)
+	}
+	tokens := lexer.Tokenize(text)
 	if at := tooDeep(tokens); at != nil {
 		return mistakes{mistake(at, "it is nested too deeply")}
 	}
@@ -81,6 +85,10 @@ func Decode(content []byte, settings any) error {
 	}
 	return errors.New("there are several documents, but only one would be read; remove the lines that are only ---")
 }
+
+// maxLines bounds the ends of lines, two of which end a line of Windows: the lexer's time grows with the square of the
+// blank lines in a text.
+const maxLines = 10_000
 
 // maxDepth bounds the brackets around a setting, and the list entries that begin on one line: the parser's time grows
 // with the square of both.

@@ -153,6 +153,22 @@ func TestNoTextIsReadAsAnother(t *testing.T) {
 	}
 }
 
+// TestAFileOfBlankLinesIsNotParsed has files that take the lexer half a minute.
+func TestAFileOfBlankLinesIsNotParsed(t *testing.T) {
+	for _, end := range []string{"\n", "\r", "\r\n"} {
+		var s shelf
+		err := strictyaml.Decode([]byte("name: |\n  x"+strings.Repeat(end, 64<<10/len(end))), &s)
+		if err == nil || err.Error() != "it has more than 10000 lines" {
+			t.Errorf("%q: %v", end, err)
+		}
+	}
+	var s shelf
+	err := strictyaml.Decode([]byte("name: |\n  x"+strings.Repeat("\n", 2000)+"boards: 3\n"), &s)
+	if err != nil || s.Boards != 3 {
+		t.Errorf("some blank lines: %+v, %v", s, err)
+	}
+}
+
 // TestAFileOfBracketsIsNotParsed has files that take the parser seconds to minutes.
 func TestAFileOfBracketsIsNotParsed(t *testing.T) {
 	for text, place := range map[string]string{
