@@ -229,7 +229,7 @@ func misread(node ast.Node, to reflect.Value, anchored map[string]ast.Node) (all
 			node = anchored[alias.Value.GetToken().Value]
 		}
 		switch node.(type) {
-		case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode, *ast.BoolNode:
 			if to.Kind() == reflect.String && to.String() != node.GetToken().Value {
 				return mistakes{mistake(at, named(at, "it takes a text, and this is read as another one; put it in quotes"))}
 			}

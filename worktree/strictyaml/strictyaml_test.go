@@ -132,6 +132,7 @@ func TestNoFractionIsCutOff(t *testing.T) {
 func TestNoTextIsReadAsAnother(t *testing.T) {
 	for text, place := range map[string]string{
 		"name: 1.20\n": "line 1:7: name", "name: 0x10\n": "line 1:7: name", "name: True\n": "line 1:7: name",
+		"name: -.inf\n": "line 1:7: name", "name: .nan\n": "line 1:7: name",
 		"tags: [go, 1.20]\n":                       "line 1:12: it takes a text",
 		"tags:\n- 1_000\n":                         "line 2:3: it takes a text",
 		"tags: [!!str 1.20]\n":                     "line 1:13: it takes a text",
