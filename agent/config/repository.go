@@ -119,7 +119,8 @@ const maxVerify = Duration(2 * time.Hour)
 // maxReports is the maximum number of patterns in verify.reports.
 const maxReports = 20
 
-// These bound a pattern in verify.reports: the library searches for each combination of the words in its braces.
+// These bound a pattern in verify.reports: the library searches for each combination of the words in its braces, and
+// of the directories that its ** stand for.
 const (
 	maxPattern = 200
 	maxBraces  = 3
@@ -219,9 +220,9 @@ func (r Repository) validate() error {
 	}
 	for _, pattern := range r.Verify.Reports {
 		if !fs.ValidPath(pattern) || !doublestar.ValidatePattern(pattern) || len(r.Verify.Reports) > maxReports ||
-			len(pattern) > maxPattern || strings.Count(pattern, "{") > maxBraces {
+			len(pattern) > maxPattern || max(strings.Count(pattern, "{"), strings.Count(pattern, "**")) > maxBraces {
 			errs = append(errs, fmt.Errorf("verify.reports has %.80q; it takes at most %d patterns of paths relative to the repository's root, "+
-				"such as build/**/*.xml, of at most %d characters and with at most %d times {a,b}", pattern, maxReports, maxPattern, maxBraces))
+				"such as build/**/*.xml, of at most %d characters and with at most %d times {a,b} and **", pattern, maxReports, maxPattern, maxBraces))
 			break
 		}
 	}

@@ -112,6 +112,7 @@ func TestABrokenRepositoryFileIsASentence(t *testing.T) {
 		"verify: {command: [make], reports: ['/tmp/*.xml']}": `verify.reports has "/tmp/*.xml"`,
 		"verify: {command: [make], reports: ['out/[.xml']}":  `verify.reports has "out/[.xml"`,
 		reports(strings.Repeat("{a,b}", 4)):                  `verify.reports has "{a,b}`,
+		reports(strings.Repeat("**/", 4) + "x"):              `verify.reports has "**/`,
 		reports(strings.Repeat("a", 201)):                    `verify.reports has "aaa`,
 		"verify: {command: [make], reports: [../*.xml]}":     "relative to the repository's root",
 		"merge: {auto: true}\n---\nx: 1":                     "several documents",
