@@ -66,6 +66,12 @@ func (s *Machine) Prepare(cmd *cobra.Command) (config.Config, error) {
 		}
 	}
 	if command := strings.Fields(s.acp); len(command) > 0 {
+		// In the file, a path is relative to the file's directory.
+		if program := command[0]; filepath.Base(program) != program && !strings.HasPrefix(program, "~/") {
+			if command[0], err = filepath.Abs(program); err != nil {
+				return cfg, err
+			}
+		}
 		s.Set("engine.name", "acp")
 		s.Set("engine.acp.command", command)
 	} else if found := setup.Engine(cfg.Engine); found != cfg.Engine.Name {
