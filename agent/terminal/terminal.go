@@ -22,9 +22,9 @@ func Plain(s string) string {
 	}, strings.ReplaceAll(s, "\t", " "))
 }
 
-// Lines is Plain for a text of several lines.
+// Lines is Plain for a text of several lines, which may end as those of Windows do.
 func Lines(text string) string {
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, line := range lines {
 		lines[i] = Plain(line)
 	}
