@@ -37,6 +37,7 @@ func TestHiddenTextIsFoundAndHarmlessTextIsNot(t *testing.T) {
 		"invisible operators":                     {"a\u2062b", hidden.Invisible, 1},
 		"line separator":                          {"// note \u2028 evil()", hidden.Invisible, 1},
 		"many strays":                             {"a \u200b\nb \u200b\nc \u200b\nd \u200b\n", hidden.Invisible, 4},
+		"a run of strays":                         {"a\u200e\u200e\u200e\u200e", hidden.Invisible, 1},
 		"right-to-left mark in Latin text":        {"a\u200fb", hidden.Invisible, 1},
 		"override":                                {"if level != \"user\u202e \u2066// admin\u2069 \u2066\" {", hidden.Bidirectional, 1},
 		"override amid right-to-left prose":       {"שלום \u202eabc\u202c", hidden.Bidirectional, 1},
@@ -107,6 +108,7 @@ var ordinary = map[string]string{
 	"spinner":                          "frames = \"⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏\" + \"⣷⠀⠀⣷\"",
 	"form feed":                        "\fint main()",
 	"stray from a chat":                "See the thread \u200b\nand this \ufeff\n",
+	"stray behind a copied name":       "changes/9676-octocat\u200e\u200e",
 	"table with a wide cell":           "| a" + blanks + " | b |\n| - | - |",
 	"deep indentation":                 strings.Repeat("\t", 40) + "return",
 	"trailing blanks":                  "x" + blanks + "\n",
@@ -134,7 +136,7 @@ func TestOrdinaryTextIsNotHidden(t *testing.T) {
 			if found := hidden.Find(text); len(found) != 0 {
 				t.Errorf("found %+v", found)
 			}
-			if got := hidden.Reveal(text); got != text && name != "stray from a chat" { // which it shows
+			if got := hidden.Reveal(text); got != text && !strings.HasPrefix(name, "stray ") { // which it shows
 				t.Errorf("Reveal gives %q", got)
 			}
 		})

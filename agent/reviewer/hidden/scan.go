@@ -117,7 +117,7 @@ func (f *finder) invisible(i int, r rune, rtl bool) {
 	switch {
 	case ordinary(r, before, after, rtl), (before == '-' || after == '-') && ranges(f.line):
 		return
-	case spaceOrEdge(before) || spaceOrEdge(after):
+	case f.apart(i, r):
 		if *f.strays--; *f.strays >= 0 && copied(r) {
 			return
 		}
@@ -130,4 +130,10 @@ func copied(r rune) bool {
 	return r >= 0x200B && r <= 0x200F || r == 0x2060 || r == 0xFEFF || r == 0xAD
 }
 
-func spaceOrEdge(r rune) bool { return r == 0 || unicode.IsSpace(r) }
+// apart reports whether the run of the character r at i is next to white space or at an edge of the line.
+func (f *finder) apart(i int, r rune) bool {
+	left, right := strings.TrimRight(f.line[:i], string(r)), strings.TrimLeft(f.line[i:], string(r))
+	before, _ := utf8.DecodeLastRuneInString(left)
+	after, _ := utf8.DecodeRuneInString(right)
+	return left == "" || right == "" || unicode.IsSpace(before) || unicode.IsSpace(after)
+}
