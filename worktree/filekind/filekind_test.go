@@ -72,7 +72,7 @@ func TestEndingsTellLanguages(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"a.go": "//", "a.pyi": "#", "a.yml": "#", "a.sql": "-- ",
+		"a.go": "//", "a.pyi": "#", "a.yml": "#", "a.sql": "-- ", "a.hrl": "%",
 		// Code can follow such a comment in its line, or it is the text of a template.
 		"a.php": "", "a.lua": "", "a.erb": "", "a.svelte": "", "a.txt": "",
 	} {

@@ -66,7 +66,8 @@ var forms = func() map[string]form {
 		".sh .bash":                             {Shell, "#"},
 		".sql":                                  {SQL, "-- "},
 		".swift":                                {Swift, "//"},
-		".cfg .toml .yaml .yml .ps1":            {"", "#"}, // of these, only comments are known
+		".cfg .toml .yaml .yml .ps1":            {"", "#"}, // of these, and of the next, only comments are known
+		".erl .hrl":                             {"", "%"},
 	} {
 		for ending := range strings.FieldsSeq(endings) {
 			all[ending] = f

@@ -69,8 +69,9 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 		for _, p := range t.hidden() {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
 			written := p.Kind == hidden.Invisible || p.Kind == hidden.Bidirectional // right-to-left languages need these
+			letters := p.Kind == hidden.Lookalike || p.Kind == hidden.Quoted
 			if filekind.Test(t.Path) && (data(t.Path) || t.other() || p.Kind == hidden.Quoted) || written && translation(t.Path) ||
-				t.minified(p.Line) || t.character(p) || t.alone(p) || p.Kind == hidden.Lookalike && t.comment(p.Line) {
+				t.minified(p.Line) || t.character(p) || t.alone(p) || letters && t.comment(p.Line) {
 				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 				continue
 			}

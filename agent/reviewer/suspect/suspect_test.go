@@ -92,6 +92,8 @@ func TestLookSaysWhereAndWhat(t *testing.T) {
 			"The file holds hidden text (invisible): x⟦U+200B⟧y"},
 		{suspect.Text{Form: suspect.Code, Path: "main.js", Text: "f()\n  // called on\u0441e more"}, "",
 			"The file holds hidden text (lookalike): // called ⟦on\u0441e, which is not \"once\"⟧ more"},
+		{suspect.Text{Form: suspect.Code, Path: "queue.hrl", Text: "%% \"topic/\u0421OMPACT\""}, "",
+			"The file holds hidden text (lookalike in a string): %% \"topic/⟦\u0421OMPACT, which is not \"COMPACT\"⟧\""},
 		{suspect.Text{Form: suspect.Code, Path: "main.py", Text: "x = (y\n// on\u0441e)"},
 			"The file holds hidden text (lookalike): // ⟦on\u0441e, which is not \"once\"⟧)", ""},
 		{suspect.Text{Form: suspect.Code, Path: "main.js", Text: "// called on\u200bce more"},
