@@ -46,8 +46,9 @@ func Lock(name string) bool {
 
 var (
 	// testFolders hold only what serves tests, whatever the language.
-	testFolders = strings.Fields("test tests __tests__ __mocks__ __snapshots__ testdata test-data test_data fixture fixtures __fixtures__ " +
-		"testfixtures golden goldens e2e cypress integration-test integration-tests androidtest")
+	testFolders = strings.Fields("test tests testing testsuite unittest unittests unit-test unit-tests unit_test unit_tests " +
+		"__tests__ __mocks__ __snapshots__ testdata test-data test_data fixture fixtures __fixtures__ testfixtures golden goldens e2e " +
+		"cypress integration-test integration-tests androidtest")
 	// fuzzFolders hold the inputs of fuzzing, below a folder such as fuzz or fuzzing.
 	fuzzFolders = strings.Fields("corpus corpora artifacts seeds crashes")
 	fuzzing     = lazy(`^fuzz(?:ing|ers?|tests?)?(?:[-_.]|$)`)

@@ -53,7 +53,7 @@ func TestTestsAreKnownByName(t *testing.T) {
 
 func TestDataOfTestsIsKnownByItsFolder(t *testing.T) {
 	holds(t, "data of tests", filekind.InTests, `tests/a.zip src/test/resources/src/main/a.jar Acme.App.Tests/a.bin `+
-		`fuzz/corpus/a.bin b/fuzzing/artifacts/c/d`,
+		`fuzz/corpus/a.bin b/fuzzing/artifacts/c/d testing/traces/a.pcap src/testsuite/a.bin UnitTests/a.bin`,
 		`libs/a_test.jar a.test.js src/main/resources/fixtures/a.jar src/main/tests/a.bin latest/a.bin corpus/a.bin fuzz/a.bin fuzzy/seeds/a.bin`)
 }
 
