@@ -31,12 +31,9 @@ func sentences(content []byte) []statement {
 		return nil
 	}
 	var out []statement
-	under, lineOf := "", lineCounter(content)
+	lineOf := lineCounter(content)
 	root := markdown.Parser().Parse(text.NewReader(content))
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if n.Kind() == ast.KindHeading {
-			under = string(n.Lines().Value(content))
-		}
 		if !entering || n.Type() != ast.TypeBlock || n.Kind() == ast.KindHeading || n.Lines() == nil || n.Lines().Len() == 0 ||
 			n.Kind() == table.KindTableCell {
 			return ast.WalkContinue, nil
@@ -45,7 +42,7 @@ func sentences(content []byte) []statement {
 		line, from := lineOf(n.Lines().At(0).Start), 0
 		for _, end := range append(ending.FindAllStringIndex(whole, -1), []int{len(whole), len(whole)}) {
 			if plain := strings.Join(strings.Fields(strings.Trim(whole[from:end[0]], "*_` \n")), " "); plain != "" {
-				out = append(out, statement{plain, line, under})
+				out = append(out, statement{plain, line})
 			}
 			line, from = line+strings.Count(whole[from:end[1]], "\n"), end[1]
 		}
@@ -89,15 +86,14 @@ func sentencesIn(files []change.File) map[string]bool {
 	return kept
 }
 
-// lostRules finds removed sentences that bound contributors. It holds a guide that only lost lines, and this
-// product's own rules. The reviewing session judges other changes of a guide.
-func lostRules(f change.File, kept map[string]bool, files []change.File) []change.Finding {
+// lostRules finds removed sentences that bound contributors. It holds only this product's own rules: of the sentences that
+// other guides lost in real histories, most bound nobody, or moved.
+func lostRules(f change.File, kept map[string]bool) []change.Finding {
 	after := sentences(f.After)
 	if f.Path != f.OldPath && !isGuide(f.Path) && !isOwn(f.Path) {
 		after = nil
 	}
-	near, tools := nearTo(after), toolsGone(files)
-	shorter := f.After != nil && onlyShorter(f)
+	near := nearTo(after)
 	var found []change.Finding
 	for _, was := range sentences(f.Before) {
 		if kept[was.text] || !firm.MatchString(was.text) || strings.HasSuffix(was.text, "?") || needs.MatchString(was.text) ||
@@ -105,9 +101,7 @@ func lostRules(f change.File, kept map[string]bool, files []change.File) []chang
 			continue
 		}
 		at, why := change.Place{Path: f.Name(), Line: was.line, Before: was.text}, "A rule for contributors is gone."
-		named := func(w string) bool { return slices.Contains(tools, w) } // the heading has the name of a tool that is gone
-		about := slices.ContainsFunc(word.FindAllString(strings.ToLower(was.under), -1), named)
-		tier := change.HoldIf(isOwn(f.Name()) || isOwn(f.OldPath) || shorter && !about)
+		tier := change.HoldIf(isOwn(f.Name()) || isOwn(f.OldPath))
 		if other := near.nearest(was.text); other.text != "" {
 			if firm.MatchString(other.text) {
 				continue
@@ -121,31 +115,6 @@ func lostRules(f change.File, kept map[string]bool, files []change.File) []chang
 		found = found[:1]
 	}
 	return found
-}
-
-// toolsGone are the names of the tools whose configurations at the root are deleted, such as Behat for behat.yml.
-func toolsGone(files []change.File) (all []string) {
-	for _, f := range files {
-		if f.Path == "" && path.Dir(f.OldPath) == "." {
-			tool, _, _ := strings.Cut(strings.TrimLeft(strings.ToLower(path.Base(f.OldPath)), "."), ".")
-			all = append(all, strings.TrimSuffix(tool, "rc"))
-		}
-	}
-	return all
-}
-
-// onlyShorter reports whether a document only lost lines, so that nothing replaces them.
-func onlyShorter(f change.File) bool {
-	had := map[string]bool{}
-	for line := range strings.Lines(string(f.Before)) {
-		had[strings.TrimSpace(line)] = true
-	}
-	for line := range strings.Lines(string(f.After)) {
-		if !had[strings.TrimSpace(line)] {
-			return false
-		}
-	}
-	return true
 }
 
 // maxNear bounds how often the words of sentences are compared in one document. What is left then is not near to anything.

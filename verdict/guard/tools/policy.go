@@ -27,13 +27,13 @@ func policies(files []change.File) []change.Finding {
 			found = append(found, ownership(f, files)...)
 		case isOwn(f.OldPath) && path.Ext(f.OldPath) == ".md":
 			found = append(found, guidelineRows(f, all)...)
-			found = append(found, lostRules(f, kept, files)...)
+			found = append(found, lostRules(f, kept)...)
 		case isOwn(f.Path) && path.Ext(f.Path) == ".md":
 			found = append(found, guidelineRows(f, all)...)
 		case isOwn(f.OldPath) || isOwn(f.Path) && path.Ext(f.Path) != ".md":
 			found = append(found, reviewSettings(f)...)
 		case isGuide(f.OldPath):
-			found = append(found, lostRules(f, kept, files)...)
+			found = append(found, lostRules(f, kept)...)
 		case path.Base(f.Path) == ".gitattributes":
 			found = append(found, hidden(f)...)
 		}
@@ -47,9 +47,8 @@ func policy(tier change.Tier, rule, why string, at change.Place) change.Finding 
 
 // statement is the meaning of a line or a value of a policy.
 type statement struct {
-	text  string
-	line  int
-	under string // the heading above it
+	text string
+	line int
 }
 
 // statements returns what a file says, independent of formatting: the values of a known format by their keys,
@@ -62,14 +61,14 @@ func statements(name string, content []byte) ([]statement, error) {
 	var out []statement
 	if err == nil {
 		if strings.HasSuffix(name, ".mergify.yml") || name == ".github/mergify.yml" {
-			deciding(root.Get("pull_request_rules"))
+			deciding(root)
 		}
 		if strings.HasPrefix(name, ".github/settings.y") { // what issues can be labelled as decides nothing
 			root.Items = slices.DeleteFunc(root.Items, func(n *doc.Node) bool { return n.Key == "labels" || n.Key == "milestones" })
 		}
 		visit(root, nil, nil, func(n *doc.Node, keys []string, _ []*doc.Node) {
 			if n.Kind == doc.Scalar || len(n.Items) == 0 && len(keys) > 0 {
-				out = append(out, statement{strings.Join(keys, "/") + ": " + n.Value, n.Line, ""})
+				out = append(out, statement{strings.Join(keys, "/") + ": " + n.Value, n.Line})
 			}
 		})
 		return out, nil
@@ -80,24 +79,28 @@ func statements(name string, content []byte) ([]statement, error) {
 	for i, line := range strings.Split(string(content), "\n") {
 		line, _, _ = strings.Cut(line, " #")
 		if text := strings.Join(strings.Fields(line), " "); text != "" && text[0] != '#' {
-			out = append(out, statement{text, i + 1, ""})
+			out = append(out, statement{text, i + 1})
 		}
 	}
 	return out, nil
 }
 
-// deciding keeps only Mergify rules that merge, queue, approve or close. Others add labels to pull requests,
-// and the like. See https://docs.mergify.com/workflow/actions/
-func deciding(rules *doc.Node) {
-	if rules == nil {
-		return
-	}
-	rules.Items = slices.DeleteFunc(rules.Items, func(rule *doc.Node) bool {
-		actions := rule.Get("actions").Members()
-		return len(actions) > 0 && !slices.ContainsFunc(actions, func(a *doc.Node) bool {
-			return slices.Contains([]string{"merge", "queue", "review", "close", "post_check", "dismiss_reviews"}, a.Key)
-		})
+// deciding keeps of Mergify's configuration what decides about a merge: conditions, who may give commands, and the rules
+// that merge, queue, approve or close. Others add labels to pull requests, and the like.
+// See https://docs.mergify.com/workflow/actions/ and https://docs.mergify.com/merge-queue/rules/
+func deciding(root *doc.Node) {
+	root.Items = slices.DeleteFunc(root.Items, func(n *doc.Node) bool {
+		merges := func(setting *doc.Node) bool { return strings.HasPrefix(setting.Key, "auto_merge") }
+		return n.Key == "priority_rules" || n.Key == "merge_queue" && !slices.ContainsFunc(n.Members(), merges)
 	})
+	if rules := root.Get("pull_request_rules"); rules != nil {
+		rules.Items = slices.DeleteFunc(rules.Items, func(rule *doc.Node) bool {
+			actions := rule.Get("actions").Members()
+			return len(actions) > 0 && !slices.ContainsFunc(actions, func(a *doc.Node) bool {
+				return slices.Contains([]string{"merge", "queue", "review", "close", "post_check", "dismiss_reviews"}, a.Key)
+			})
+		})
+	}
 }
 
 // ownership compares who must approve. For an owners file it compares who owns what; in other policies it
