@@ -101,12 +101,13 @@ func (x *examination) idle(b *unit) *unit {
 }
 
 // idleness is the tier of the finding that no runner takes a function for a test. It is only evidence if the
-// function has another annotation, or a name that older runners of its language accept: it may still be a
-// test.
+// function has another annotation, or a name that older runners of its language accept, or overrides one, whose
+// attributes C# inherits: it may still be a test.
 func (u *unit) idleness(was *unit) change.Tier {
 	marked := among(u.from, u.at, func(i int) bool { return u.side.kindOf(i) == word && u.side.annotation(i) })
 	elsewhere := u.side != was.side.other || u.side.lang.python && !collected.MatchString(path.Base(u.side.path)) // pytest does not collect it
-	return change.HoldIf(!marked && !elsewhere && !(u.side.lang.junit && strings.HasPrefix(u.name, "test")))
+	inherits := u.side.lang.name == "C#" && u.overrides()
+	return change.HoldIf(!marked && !elsewhere && !inherits && !(u.side.lang.junit && strings.HasPrefix(u.name, "test")))
 }
 
 // collected matches the files in which pytest and unittest look for tests by default.

@@ -362,6 +362,13 @@ func (u *unit) callsInherited() (does bool) {
 	return does
 }
 
+// marked reports whether the function was skipped, or expected to fail, before, though it may have been no test of its own.
+func (u *unit) marked() bool {
+	return slices.ContainsFunc(u.side.other.units, func(b *unit) bool {
+		return b.name == u.name && slices.ContainsFunc(b.marks, func(m mark) bool { return m.effect == skips || m.effect == fails })
+	})
+}
+
 // compareFocus finds new tests that keep the old ones, or inherited ones, from running.
 func (x *examination) compareFocus() {
 	for _, a := range x.pairs.after {
@@ -378,7 +385,7 @@ func (x *examination) compareFocus() {
 			switch {
 			case m.effect == focus && beside():
 				x.say(change.Hold, change.Test, "test/focus", "The test "+a.name+" "+effects[focus], nil, a.side, 0, m.line)
-			case a.side.other == nil || m.effect != skips && m.effect != fails || !slices.Contains(a.marks, m):
+			case a.side.other == nil || m.effect != skips && m.effect != fails || !slices.Contains(a.marks, m) || a.marked():
 			case a.overrides() && a.parent != nil && slices.ContainsFunc(a.side.other.units, func(u *unit) bool { return u.name == a.parent.name }):
 				x.say(change.Hold, change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect], nil, a.side, 0, m.line)
 			case a.callsInherited():
