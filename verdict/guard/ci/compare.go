@@ -286,8 +286,8 @@ func (c *comparison) replacement(check string) (Run, bool) {
 }
 
 // delegated is what may run a removed check by its name: an action with that name, from a repository whose
-// actions pipelines used before, or the file of a runner that still runs, such as rake's Rakefile, if that
-// file mentions the name more often than before.
+// actions pipelines used before, or the file of a runner that still runs, such as rake's Rakefile and the hooks of
+// pre-commit, if that file mentions the name more often than before.
 func (c *comparison) delegated(check string) (string, bool) {
 	known := map[string]bool{}
 	for _, action := range c.before.actions() {
@@ -299,8 +299,14 @@ func (c *comparison) delegated(check string) (string, bool) {
 		}
 	}
 	for _, f := range c.files {
-		runner, _, is := strings.Cut(strings.ToLower(path.Base(f.Path)), "file")
-		runs := func(r Run) bool { return r.Strength == Always && slices.Contains(r.Args, runner) }
+		name := strings.ToLower(path.Base(f.Path))
+		runner, _, is := strings.Cut(name, "file")
+		if strings.HasPrefix(name, ".pre-commit-config.") {
+			runner, is = "pre-commit", true
+		}
+		runs := func(r Run) bool {
+			return r.Strength == Always && slices.Contains(append(strings.Fields(r.Check), r.Args...), runner)
+		}
 		if is && slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), runs) && f.Gains(check) {
 			return f.Path, true
 		}

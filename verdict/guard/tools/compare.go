@@ -298,7 +298,11 @@ func (t *Tool) related(other *Tool) bool {
 // sharpened reports whether a part checks more than before.
 func (p *pair) sharpened() bool {
 	for key, now := range p.after.lists {
-		if now[0].setting.Way == Rules && len(now) > len(p.before.lists[key]) {
+		before := p.before.lists[key]
+		shorter := func(v value) bool { // it chooses what a longer prefix did, and more
+			return !p.before.chooses(v.text) && slices.ContainsFunc(before, func(was value) bool { return strings.HasPrefix(was.text, v.text) })
+		}
+		if now[0].setting.Way == Rules && (len(now) > len(before) || p.tool.Prefixes && slices.ContainsFunc(now, shorter)) {
 			return true
 		}
 	}
