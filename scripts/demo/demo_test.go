@@ -201,12 +201,13 @@ func startDemoOfClaude(t *testing.T) *trial {
 			t.Fatal(err)
 		}
 	}
+	r := startDemoIn(t, []string{"CLAUDE_CODE_OAUTH_TOKEN=a-login", "PATH=" + stand + ":" + os.Getenv("PATH")}, bin, "--model", "claude")
 	t.Cleanup(func() {
 		if _, err := os.Stat(called); err != nil {
 			t.Errorf("claude was not called: %v", err)
 		}
 	})
-	return startDemoIn(t, []string{"CLAUDE_CODE_OAUTH_TOKEN=a-login", "PATH=" + stand + ":" + os.Getenv("PATH")}, bin, "--model", "claude")
+	return r
 }
 
 // TestTeamSetsItselfUp follows the README from nothing to a merge.
