@@ -30,7 +30,7 @@ func (b *bench) fill(ctx context.Context) {
 		return
 	}
 	store := steps.Got(server.OpenStore(ctx, "sqlite:"+b.store()))
-	defer func() { steps.Must(store.Close()) }()
+	defer steps.Finally(store.Close)
 	each := b.events / b.pulls
 	life := max(1, b.pulls/30) // a day, as the number of pull requests opened in it
 	slots := b.pulls + life

@@ -49,7 +49,7 @@ func main() {
 func run(ctx context.Context, b *bench, only string) {
 	if b.dir == "" {
 		b.dir = steps.Got(os.MkdirTemp("", "benchdashboard"))
-		defer func() { steps.Must(os.RemoveAll(b.dir)) }()
+		defer steps.Finally(func() error { return os.RemoveAll(b.dir) })
 	}
 	if err := steps.Try(func() { b.fill(ctx) }); err != nil {
 		steps.Fail("make the log: %w", err)

@@ -26,7 +26,7 @@ import (
 // checking its payloads.
 func rebuild(ctx context.Context, b *bench) []string {
 	store := steps.Got(server.OpenStore(ctx, "sqlite:"+b.store()))
-	defer func() { steps.Must(store.Close()) }()
+	defer steps.Finally(store.Close)
 	began, n := time.Now(), 0
 	for at := int64(0); ; {
 		events := steps.Got(store.Read(ctx, at, 2000, 16<<20))
@@ -73,7 +73,7 @@ func (b *bench) catchUp(ctx context.Context, store hub.Store) (took, used time.D
 // be measured.
 func ready(ctx context.Context, b *bench) {
 	store := steps.Got(server.OpenStore(ctx, "sqlite:"+b.store()))
-	defer func() { steps.Must(store.Close()) }()
+	defer steps.Finally(store.Close)
 	b.catchUp(ctx, store)
 }
 

@@ -23,7 +23,7 @@ var static = bytes.Repeat([]byte("0123456789"), 10_000)
 // serve runs the relay until it is interrupted: with its page in a file, or without a page.
 func serve(ctx context.Context, store, page, addressFile string) {
 	opened := steps.Got(server.OpenStore(ctx, "sqlite:"+store))
-	defer func() { steps.Must(opened.Close()) }()
+	defer steps.Finally(opened.Close)
 	listener := steps.Got(net.Listen("tcp", "127.0.0.1:0"))
 	config := server.Config{Listener: listener, Store: opened,
 		Sources: map[string]server.Source{"github": source.GitHub{Secret: benchmark.Secret}}}

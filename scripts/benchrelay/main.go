@@ -46,7 +46,7 @@ func main() {
 
 func run(ctx context.Context, only, other string, pairs int) {
 	dir := steps.Got(os.MkdirTemp("", "benchrelay"))
-	defer func() { steps.Must(os.RemoveAll(dir)) }()
+	defer steps.Finally(func() error { return os.RemoveAll(dir) })
 	b := &bench{dir: dir, binary: filepath.Join(dir, "relay")}
 	steps.Must(program.Build(ctx, b.binary, "touchstone/relay"))
 	if other != "" {

@@ -27,7 +27,7 @@ func stored(payload []byte) event.Event {
 // fill creates a store with n events.
 func fill(ctx context.Context, b *bench, name string, n int, payload []byte) {
 	store := steps.Got(server.OpenStore(ctx, "sqlite:"+filepath.Join(b.dir, name)))
-	defer func() { steps.Must(store.Close()) }()
+	defer steps.Finally(store.Close)
 	for n > 0 {
 		events := make([]event.Event, min(n, 2000))
 		for i := range events {
@@ -104,7 +104,7 @@ func appends(ctx context.Context, b *bench) []string {
 	defer close(queue)
 	go groupCommit(file, queue)
 	store := steps.Got(server.OpenStore(ctx, "sqlite:"+filepath.Join(b.dir, "append.db")))
-	defer func() { steps.Must(store.Close()) }()
+	defer steps.Finally(store.Close)
 	h := steps.Got(hub.New(ctx, store, 0))
 	running, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)

@@ -3,7 +3,10 @@
 // endpoints of simulators. Products return errors instead.
 package steps
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // failure is the panic with which a step ends its row.
 type failure struct{ error }
@@ -22,6 +25,20 @@ func Must(err error) {
 func Got[T any](value T, err error) T {
 	Must(err)
 	return value
+}
+
+// Finally is a last step such as a Close, to be deferred. It runs however the row ends, and its error does not take the place
+// of the one that ended the row.
+func Finally(step func() error) {
+	failed, err := recover(), step()
+	switch failed := failed.(type) {
+	case nil:
+		Must(err)
+	case failure:
+		Must(errors.Join(failed.error, err))
+	default:
+		panic(failed)
+	}
 }
 
 // Try runs a row of steps on this goroutine, and returns the error of the one that failed.

@@ -47,3 +47,39 @@ func TestOtherPanicsGoOn(t *testing.T) {
 	}()
 	_ = steps.Try(func() { panic("a defect") })
 }
+
+// What fails while a row is cleaned up hides neither the step that ended it nor a defect.
+func TestALastStepHidesNothing(t *testing.T) {
+	t.Parallel()
+	wrong, late := errors.New("wrong"), errors.New("late")
+	for name, tc := range map[string]struct {
+		step, last error
+		want       string
+	}{
+		"all is well":        {nil, nil, ""},
+		"a step":             {wrong, nil, "wrong"},
+		"the last one":       {nil, late, "late"},
+		"a step and the end": {wrong, late, "wrong\nlate"},
+	} {
+		err := steps.Try(func() {
+			defer steps.Finally(func() error { return tc.last })
+			steps.Must(tc.step)
+		})
+		said := ""
+		if err != nil {
+			said = err.Error()
+		}
+		if said != tc.want {
+			t.Errorf("%s: it ended with %q, want %q", name, said, tc.want)
+		}
+	}
+	defer func() {
+		if found := recover(); found != "a defect" {
+			t.Errorf("the defect became %v", found)
+		}
+	}()
+	_ = steps.Try(func() {
+		defer steps.Finally(func() error { return late })
+		panic("a defect")
+	})
+}
