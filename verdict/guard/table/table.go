@@ -64,11 +64,15 @@ func (t Table) Pairs(section string) map[string]string {
 	return out
 }
 
-// Names is [Table.Pairs] the other way round: it returns, for each word of a value, its key.
+// Names is [Table.Pairs] the other way round: it returns, for each word of a value, its key. A word that is there twice is a
+// mistake in the file too: only one of its keys would count.
 func (t Table) Names(section string) map[string]string {
 	out := map[string]string{}
 	for key, value := range t.pairs(section) {
 		for name := range strings.FieldsSeq(value) {
+			if other, twice := out[name]; twice {
+				panic(name + " is of " + other + " and of " + key)
+			}
 			out[name] = key
 		}
 	}

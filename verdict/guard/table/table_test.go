@@ -7,7 +7,8 @@ import (
 
 func TestATableHasSectionsAndMistakesInItPanic(t *testing.T) {
 	t.Parallel()
-	table := Read("a; -\n# a comment\n\n[words]\none [ two\nthree\n[pairs]\nk v: a b\nk v: c\n[lists]\nk: a b | c\nk: -d\n")
+	table := Read("a; -\n# a comment\n\n[words]\none [ two\nthree\n[pairs]\nk v: a b\nk v: c\n[lists]\nk: a b | c\nk: -d\n" +
+		"[twice]\nk: a b\nl: b\n")
 	for name, tt := range map[string]struct {
 		got  any
 		want string
@@ -23,6 +24,7 @@ func TestATableHasSectionsAndMistakesInItPanic(t *testing.T) {
 	}
 	for name, mistake := range map[string]func(){
 		"a missing section": func() { table.Words("other") }, "a line that is no pair": func() { table.Pairs("words") },
+		"a name that is there twice": func() { table.Names("twice") },
 	} {
 		func() {
 			defer func() {
