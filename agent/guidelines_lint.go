@@ -43,7 +43,7 @@ none of more than 1 MiB, and not more than 100.`,
 					return cli.Usage(cmd, err)
 				}
 				if err != nil {
-					return fmt.Errorf("%s: %w", dir, err)
+					return err
 				}
 				var problems []guidelines.Problem
 				set, problems = set.Lint(texts)

@@ -48,7 +48,7 @@ func readDir(dir string, info func(path string) (fs.FileInfo, error)) (map[strin
 			names = append(names, entry.Name())
 		}
 	}
-	return Read(names, func(name string) ([]byte, error) {
+	return read(filepath.ToSlash(dir), names, func(name string) ([]byte, error) {
 		file := filepath.Join(dir, name)
 		is, err := info(file)
 		if err == nil && !is.Mode().IsRegular() {
@@ -78,17 +78,17 @@ func readFile(name string) ([]byte, error) {
 // maxDocuments bounds how many documents are read in one place.
 const maxDocuments = 100
 
-// Read reads the documents among files, by their names.
-func Read(files []string, read func(name string) ([]byte, error)) (map[string]string, error) {
+// read reads the documents among the files of a directory, by their names.
+func read(dir string, files []string, open func(name string) ([]byte, error)) (map[string]string, error) {
 	files = slices.DeleteFunc(slices.Clone(files), func(name string) bool { return !strings.HasSuffix(name, ".md") })
 	if len(files) > maxDocuments {
-		return nil, fmt.Errorf("there are more than %d guideline documents", maxDocuments)
+		return nil, fmt.Errorf("there are more than %d guideline documents in %s", maxDocuments, dir)
 	}
 	texts := map[string]string{}
 	for _, file := range files {
-		text, err := read(file)
+		text, err := open(file)
 		if err != nil {
-			return nil, fmt.Errorf("read the guideline %s: %w", file, err)
+			return nil, fmt.Errorf("read the guideline %s: %w", path.Join(dir, file), err)
 		}
 		texts[strings.TrimSuffix(file, ".md")] = string(text)
 	}
@@ -107,7 +107,7 @@ func Committed(ctx context.Context, tree config.Tree, rev string) (map[string]st
 	if err != nil {
 		return nil, fmt.Errorf("list the repository's guidelines: %w", err)
 	}
-	return Read(names, func(name string) ([]byte, error) { return tree.ReadFile(ctx, rev, path.Join(Dir, name)) })
+	return read(Dir, names, func(name string) ([]byte, error) { return tree.ReadFile(ctx, rev, path.Join(Dir, name)) })
 }
 
 // Lay lays documents over a set.

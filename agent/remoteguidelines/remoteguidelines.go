@@ -119,5 +119,5 @@ func documents(ctx context.Context, github Reader, repo forge.Repo, sha string) 
 	if err != nil {
 		return nil, err
 	}
-	return Read(files, func(name string) ([]byte, error) { return github.File(ctx, repo, sha, path.Join(Dir, name)) })
+	return read(Dir, files, func(name string) ([]byte, error) { return github.File(ctx, repo, sha, path.Join(Dir, name)) })
 }
