@@ -101,7 +101,7 @@ func (c *conversation) failure(run session.Turn, t *turn) error {
 	case run.Stopped != nil && !errors.Is(run.Stopped, errDone):
 		return run.Stopped
 	case run.Stopped == nil:
-		return c.Kind.Crash(run.Exit, t.Detail(run.Stderr), t.id != "")
+		return c.Kind.Crash(t.Transcript, run.Exit, run.Stderr, t.id != "")
 	case t.failure != nil:
 		return c.Failure(run, t.failure.class(), t.Detail(t.failure.text()))
 	}

@@ -112,6 +112,12 @@ func TestSessionOutcomes(t *testing.T) {
 		{"nothing", "", "", engine.Crash, "exit status 0"},
 		{"no result", hello, "", engine.Crash, "before the session was over"},
 		{"no result but a complaint", "", "out of memory\n", engine.Crash, "it said: out of memory"},
+		{"a long complaint", "", "warning: no terminal\n" + strings.Repeat("    at call (file.js)\n", 100) + "out of memory\n", engine.Crash,
+			"out of memory"},
+		{"a complaint with a long explanation", "", "out of memory\n" + strings.Repeat("    at call (file.js)\n", 100), engine.Crash,
+			"it said: out of memory"},
+		{"a flag that it does not know, after much else", "", strings.Repeat("warning: no terminal\n", 15) + "error: unknown option '--x'\n" +
+			strings.Repeat("  -h, --help  Show help\n", 15), engine.Invalid, "update this program"},
 		{"a complaint with the login", "", "key " + testKey + " is bad", engine.Crash, "key [redacted] is bad"},
 		{"an exit that calls itself a success", hello +
 			`{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"terminal_reason":"api_error"}`, "", engine.Auth,

@@ -69,7 +69,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if run.Stopped != nil {
 		return result, t.stopped(run.Stopped)
 	}
-	return result, t.judge(run.Exit, t.Detail(run.Stderr), func(class engine.Class, detail string) *engine.Error {
+	return result, t.judge(run.Exit, run.Stderr, func(class engine.Class, detail string) *engine.Error {
 		return c.Failure(run, class, detail)
 	})
 }

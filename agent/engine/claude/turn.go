@@ -170,7 +170,7 @@ func (t *turn) says() engine.Result {
 // judge decides whether a finished turn succeeded. Function fail makes the failure of a class with a detail.
 func (t *turn) judge(exit, stderr string, fail func(engine.Class, string) *engine.Error) error {
 	if t.result == nil {
-		return kind.Crash(exit, stderr, t.id != "")
+		return kind.Crash(t.Transcript, exit, stderr, t.id != "")
 	}
 	if failure := t.classify(fail); failure != nil {
 		return failure

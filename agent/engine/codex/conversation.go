@@ -49,7 +49,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	case t.failed:
 		return result, c.Failure(run, classOf(t.failure), t.Detail(t.failure))
 	case !t.completed:
-		return result, kind.Crash(run.Exit, t.Detail(run.Stderr), t.id != "")
+		return result, kind.Crash(t.Transcript, run.Exit, run.Stderr, t.id != "")
 	case strings.TrimSpace(result.Text) == "":
 		return result, engine.Errorf(engine.BadOutput, "codex ended the session without an answer")
 	}

@@ -75,7 +75,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	case t.failure != nil:
 		return result, c.Failure(run, t.failure.class(), t.Detail(t.failure.Data.Message))
 	case t.reason == "":
-		return result, kind.Crash(run.Exit, t.Detail(run.Stderr), t.id != "")
+		return result, kind.Crash(t.Transcript, run.Exit, run.Stderr, t.id != "")
 	case t.reason != stopped:
 		return result, c.Failure(run, engine.BadOutput, "the last step ended with "+t.Detail(t.reason))
 	case strings.TrimSpace(result.Text) == "":

@@ -58,8 +58,10 @@ func (k Kind) Failure(class engine.Class, detail string) *engine.Error {
 
 // Crash is the error of a turn whose CLI ended without a result. If the CLI rejected its arguments before it
 // began, its version is one that this program does not know.
-func (k Kind) Crash(exit, detail string, begun bool) *engine.Error {
-	refused := func(words string) bool { return strings.Contains(detail, words) }
+func (k Kind) Crash(t *Transcript, exit, stderr string, begun bool) *engine.Error {
+	said := string(printable(stderr))
+	refused := func(words string) bool { return strings.Contains(said, words) }
+	detail := t.Detail(stderr)
 	if !begun && slices.ContainsFunc(k.Refuses, refused) {
 		return engine.Errorf(engine.Invalid, "%s does not accept a flag or a setting that it is started with (%s): its version is one that "+
 			"this program does not know; update this program, or install a version of %s that it knows, %s or newer; it said: %s",

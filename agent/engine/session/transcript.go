@@ -94,18 +94,29 @@ const (
 	maxReason   = 120
 )
 
-// Detail makes foreign text fit for an error message.
-func (t *Transcript) Detail(text string) string { return t.clean(text, maxDetail) }
+// Detail makes foreign text fit for an error message. It leaves out the middle of a long one: a program that fails says why
+// in its first words, before it explains its flags or lists its calls, or in its last.
+func (t *Transcript) Detail(text string) string {
+	line := printable(t.redact(text))
+	if half := maxDetail / 2; len(line) > maxDetail {
+		return string(line[:half-2]) + " … " + string(line[len(line)-half+1:])
+	}
+	return string(line)
+}
 
 // clean turns foreign text into one printable line.
 func (t *Transcript) clean(text string, limit int) string {
 	text = t.redact(text)
 	// The result never shows more than this, however much of it is white space.
-	text = text[:min(len(text), 16*limit)]
-	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
-	line := []rune(strings.Join(words, " "))
+	line := printable(text[:min(len(text), 16*limit)])
 	if len(line) > limit {
 		return string(line[:limit-1]) + "…"
 	}
 	return string(line)
+}
+
+// printable joins the words of a text to one line.
+func printable(text string) []rune {
+	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
+	return []rune(strings.Join(words, " "))
 }
