@@ -269,7 +269,7 @@ func (d *Dashboard) find(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 		return e, nil, &refusal{http.StatusTooManyRequests, err.Error() + "; try again"}
 	}
 	if r.Context().Err() == nil { // otherwise the client hung up, which says nothing about the store
-		zerolog.Ctx(r.Context()).Error().Err(err).Msg("cannot read an event")
+		d.faults.Write(r.Context(), zerolog.ErrorLevel, err, "cannot read an event")
 	}
 	return e, nil, &refusal{http.StatusServiceUnavailable, "the relay cannot read the event; see the relay's log"}
 }

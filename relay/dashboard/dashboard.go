@@ -14,6 +14,7 @@ import (
 
 	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/event"
+	"touchstone/relay/internal/faults"
 )
 
 // Viewer is the person or program that asks, and what they may see.
@@ -80,6 +81,7 @@ type Dashboard struct {
 	machines machines
 	changes  changes
 	shared   shared
+	faults   faults.Log
 	now      func() time.Time
 }
 

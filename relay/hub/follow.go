@@ -14,15 +14,14 @@ import (
 // followPause is the time between two attempts to follow the store.
 const followPause = time.Second
 
-// followLoop makes the events of other relays visible until ctx ends. It logs a fault that lasts once a minute.
+// followLoop makes the events of other relays visible until ctx ends.
 func (h *Hub) followLoop(ctx context.Context) {
-	log := zerolog.Ctx(ctx).Sample(&zerolog.BurstSampler{Burst: 1, Period: time.Minute})
 	for {
 		err := h.store.Follow(ctx, h.catchUp)
 		if ctx.Err() != nil {
 			return
 		}
-		log.Error().Err(err).Msg("cannot follow what other relays store; trying again")
+		h.faults.Write(ctx, zerolog.ErrorLevel, err, "cannot follow what other relays store; trying again")
 		select {
 		case <-ctx.Done():
 			return

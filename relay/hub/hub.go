@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"touchstone/relay/event"
+	"touchstone/relay/internal/faults"
 )
 
 // Bounds of one group commit and of the queue in front of it.
@@ -54,6 +55,7 @@ type Hub struct {
 
 	past    past
 	damages damages
+	faults  faults.Log
 
 	failing  atomic.Int64 // the size of the last append if it failed, otherwise zero
 	failures atomic.Int64 // how many appends have failed
@@ -239,7 +241,7 @@ func (h *Hub) publish(ctx context.Context, events []event.Event, results []Appen
 	}
 	if err := h.fill(ctx, fresh[0].ID.Seq-1); err != nil {
 		// Readers will find those events in the store.
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("cannot read ahead what other relays stored")
+		h.faults.Write(ctx, zerolog.WarnLevel, err, "cannot read ahead what other relays stored")
 	}
 	h.reveal(fresh)
 }
@@ -270,7 +272,7 @@ func (h *Hub) trimLoop(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if err := h.trim(ctx); err != nil && ctx.Err() == nil {
-			zerolog.Ctx(ctx).Error().Err(err).Msg("cannot remove old events; trying again")
+			h.faults.Write(ctx, zerolog.ErrorLevel, err, "cannot remove old events; trying again")
 		}
 		select {
 		case <-ctx.Done():

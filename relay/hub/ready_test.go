@@ -118,22 +118,31 @@ func TestReadinessFollowsEachAppendThatFails(t *testing.T) {
 	}
 }
 
-// mutedStore cannot be followed.
-type mutedStore struct{ hub.Store }
-
-func (mutedStore) Follow(context.Context, func(context.Context, int64) error) error {
-	return errors.New("no answer")
+// mutedStore cannot be followed, for a reason that changes.
+type mutedStore struct {
+	hub.Store
+	why *atomic.Value
 }
 
-// While the store is out of reach, the log says so once a minute.
+func (s mutedStore) Follow(context.Context, func(context.Context, int64) error) error {
+	return s.why.Load().(error)
+}
+
+// While the store is out of reach, the log says so once a minute, and at once when the reason is another.
 func TestAStoreThatCannotBeFollowedIsLoggedOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		startLogging(t, zerolog.New(&log).WithContext(t.Context()), mutedStore{openStore(t)}, 0)
+		var why atomic.Value
+		why.Store(errors.New("no answer"))
+		startLogging(t, zerolog.New(&log).WithContext(t.Context()), mutedStore{openStore(t), &why}, 0)
 		time.Sleep(150 * time.Second)
+		why.Store(errors.New("no access"))
+		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		if n := strings.Count(log.String(), "cannot follow what other relays store"); n != 3 {
-			t.Errorf("in two and a half minutes there are %d lines", n)
+		for reason, want := range map[string]int{"no answer": 3, "no access": 1} {
+			if n := strings.Count(log.String(), reason+`","message":"cannot follow what other relays store`); n != want {
+				t.Errorf("there are %d lines about %q, want %d:\n%s", n, reason, want, &log)
+			}
 		}
 	})
 }

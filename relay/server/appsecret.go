@@ -108,8 +108,7 @@ func (s *Server) accept(ctx context.Context, name string, from Source, accept fu
 	}
 	news, failed := s.appSecrets.look(ctx, name, github.App)
 	if failed != nil {
-		log := zerolog.Ctx(ctx).Sample(&s.storeDown)
-		log.Error().Err(failed).Msg("cannot tell whether an App has another secret")
+		s.faults.Write(ctx, zerolog.ErrorLevel, failed, "cannot tell whether an App has another secret")
 	}
 	if !news {
 		return err

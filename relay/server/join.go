@@ -46,7 +46,7 @@ func (s *Server) invitation(w http.ResponseWriter, r *http.Request, take func(co
 	case errors.Is(err, token.ErrInviteUsed), errors.Is(err, token.ErrInviteExpired):
 		refuse(w, http.StatusGone, err.Error())
 	case err != nil && text == "":
-		log.Error().Err(err).Msg("cannot redeem an invitation")
+		s.faults.Write(log.WithContext(r.Context()), zerolog.ErrorLevel, err, "cannot redeem an invitation")
 		w.Header().Set("Retry-After", retryAfter)
 		refuse(w, http.StatusServiceUnavailable, "the relay could not redeem the invitation, which stays valid; see the relay's log")
 	default:

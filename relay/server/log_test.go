@@ -9,15 +9,21 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
+	"touchstone/relay/event"
+	"touchstone/relay/hub"
 	"touchstone/relay/internal/examples"
 	"touchstone/relay/server"
 	"touchstone/relay/source"
+	"touchstone/relay/token"
 	"touchstone/worktree/await"
 )
 
@@ -53,7 +59,9 @@ func startJournal(t *testing.T, config server.Config) (*journal, string) {
 	if config.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	config.Store = openStore(t, t.TempDir()+"/relay.db")
+	if config.Store == nil {
+		config.Store = openStore(t, t.TempDir()+"/relay.db")
+	}
 	s, err := server.New(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +108,58 @@ func TestUnreadableWebhooksLogLittle(t *testing.T) {
 	}
 	if found := log.lines("webhook refused"); len(found) != 10 {
 		t.Errorf("30 webhooks that cannot be read made %d lines", len(found))
+	}
+}
+
+// failingStore takes nothing, for a reason that changes.
+type failingStore struct {
+	hub.Store
+	why error
+}
+
+func (s *failingStore) Append(context.Context, []event.Event) ([]hub.Appended, error) {
+	return nil, s.why
+}
+
+// Why webhooks are refused is logged once a minute rather than for each, and at once when the reason is another.
+func TestAnotherReasonForRefusingWebhooksIsLoggedAtOnce(t *testing.T) {
+	t.Parallel()
+	store := &failingStore{Store: openStore(t, t.TempDir()+"/relay.db")}
+	log, address := startJournal(t, server.Config{Store: store, Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})
+	reasons := []string{"the file is locked", "the disk is full"}
+	for i := range 20 {
+		store.why = errors.New(reasons[i/10])
+		answer := send(t, examples.Request(t, "http://"+address, secret, "push", fmt.Sprint(i), []byte("{}")))
+		if answer.status != http.StatusServiceUnavailable {
+			t.Fatalf("a webhook that cannot be stored was answered %d", answer.status)
+		}
+	}
+	for _, reason := range reasons {
+		if found := log.lines("webhook not stored"); len(log.lines(reason)) != 1 {
+			t.Errorf("of 20 webhooks the log says, want one line with %q:\n%s", reason, strings.Join(found, ""))
+		}
+	}
+}
+
+// Strangers with codes of no invitation make one line about tokens that cannot be read.
+func TestCodesThatCannotBeLookedUpLogLittle(t *testing.T) {
+	t.Parallel()
+	tokens := token.File{Path: filepath.Join(t.TempDir(), "tokens")}
+	_, code, err := token.NewInvite("alice", event.ForAuthor, event.Filter{}, nil, time.Hour)
+	must(t, err)
+	mint(t, tokens, "ops", token.Admin, event.Filter{})
+	log, address := startJournal(t, server.Config{Tokens: newChecker(t, tokens)})
+	must(t, os.WriteFile(tokens.Path, []byte("{"), 0o600))
+	for range 30 {
+		response, err := http.Post("http://"+address+"/api/v1/join", "application/json", strings.NewReader(`{"code":"`+code+`"}`))
+		must(t, err)
+		response.Body.Close()
+		if response.StatusCode != http.StatusServiceUnavailable {
+			t.Fatalf("a code that cannot be looked up was answered %s", response.Status)
+		}
+	}
+	if found := log.lines("cannot redeem an invitation"); len(found) != 1 {
+		t.Errorf("30 codes made %d lines", len(found))
 	}
 }
 

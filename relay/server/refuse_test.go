@@ -8,16 +8,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rs/zerolog"
 )
 
-// A client that hangs up while the store is read is no fault of the store, and takes no line from one that is logged once a
-// minute.
+// A client that hangs up while the store is read is no fault of the store.
 func TestAClientThatHangsUpIsNotLoggedAsAFaultOfTheStore(t *testing.T) {
 	var text bytes.Buffer
-	s := &Server{unserved: zerolog.BurstSampler{Burst: 1, Period: time.Minute}}
+	s := &Server{}
 	ctx := zerolog.New(&text).WithContext(t.Context())
 	gone, hangUp := context.WithCancel(ctx)
 	hangUp()

@@ -20,6 +20,7 @@ import (
 
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
+	"touchstone/relay/internal/faults"
 	"touchstone/relay/recovery"
 	"touchstone/relay/token"
 )
@@ -97,9 +98,10 @@ type Server struct {
 	metrics     *metrics
 	stopping    chan struct{}
 
-	// A store that is down and a relay that is overloaded are logged once a minute rather than for each
-	// webhook or reader, unreadable webhooks ten times. The metrics count all webhooks.
-	storeDown, unready, unserved, unshown, overloaded, unreadable, replayed zerolog.BurstSampler
+	// faults are logged once a minute rather than for each webhook or reader, unreadable and replayed webhooks ten times.
+	// The metrics count all webhooks.
+	faults               faults.Log
+	unreadable, replayed zerolog.BurstSampler
 }
 
 // New creates a relay over a store. Without access tokens it refuses a listener that other machines can
@@ -140,11 +142,6 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		metrics:     newMetrics(events),
 		stopping:    make(chan struct{}),
 
-		storeDown:  zerolog.BurstSampler{Burst: 1, Period: time.Minute},
-		unready:    zerolog.BurstSampler{Burst: 1, Period: time.Minute},
-		unserved:   zerolog.BurstSampler{Burst: 1, Period: time.Minute},
-		unshown:    zerolog.BurstSampler{Burst: 1, Period: time.Minute},
-		overloaded: zerolog.BurstSampler{Burst: 1, Period: time.Minute},
 		unreadable: zerolog.BurstSampler{Burst: 10, Period: time.Minute},
 		replayed:   zerolog.BurstSampler{Burst: 10, Period: time.Minute},
 	}
@@ -270,8 +267,7 @@ func (s *Server) routes() http.Handler {
 func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	if err := s.hub.Ready(r.Context()); err != nil {
 		if r.Context().Err() == nil { // otherwise the client hung up, which says nothing about the store
-			log := zerolog.Ctx(r.Context()).Sample(&s.unready)
-			log.Error().Err(err).Msg("not ready: cannot reach the store or write to it")
+			s.faults.Write(r.Context(), zerolog.ErrorLevel, err, "not ready: cannot reach the store or write to it")
 		}
 		refuse(w, http.StatusServiceUnavailable, "the relay cannot reach the store or write to it; see the relay's log")
 		return

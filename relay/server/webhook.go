@@ -85,12 +85,10 @@ func (s *Server) storeWebhook(ctx context.Context, w http.ResponseWriter, e even
 	log := *zerolog.Ctx(ctx)
 	switch {
 	case errors.Is(err, hub.ErrOverloaded):
-		log = log.Sample(&s.overloaded)
-		log.Warn().Err(err).Msg("webhook refused")
+		s.faults.Write(ctx, zerolog.WarnLevel, err, "webhook refused")
 		refuseForNow(w, http.StatusTooManyRequests, err.Error())
 	case err != nil:
-		log = log.Sample(&s.storeDown)
-		log.Error().Err(err).Msg("webhook not stored; refusing webhooks until the store can be written again")
+		s.faults.Write(ctx, zerolog.ErrorLevel, err, "webhook not stored; refusing webhooks until the store can be written again")
 		refuseForNow(w, http.StatusServiceUnavailable, "the relay could not store the event")
 	case appended.OtherDelivery:
 		log = log.Sample(&s.replayed)

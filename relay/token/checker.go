@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"touchstone/relay/internal/faults"
 )
 
 const (
@@ -165,7 +167,7 @@ func (c *Checker) Redeem(ctx context.Context, code string) (invited Token, text 
 }
 
 // Run keeps the tokens up to date until ctx ends, and records in the store which tokens are used. While the
-// store cannot be read, the tokens known last stay valid; the log says so once.
+// store cannot be read, the tokens known last stay valid; the log says so once a minute.
 func (c *Checker) Run(ctx context.Context) error {
 	if c.store == nil {
 		<-ctx.Done()
@@ -175,6 +177,7 @@ func (c *Checker) Run(ctx context.Context) error {
 	defer ticker.Stop()
 	defer uses.Stop()
 	failing := false
+	var said faults.Log
 	for {
 		select {
 		case <-ctx.Done():
@@ -189,8 +192,8 @@ func (c *Checker) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err != nil && !failing {
-			zerolog.Ctx(ctx).Error().Err(err).Msg("cannot read the access tokens; those already loaded stay valid, and changes wait")
+		if err != nil {
+			said.Write(ctx, zerolog.ErrorLevel, err, "cannot read the access tokens; those already loaded stay valid, and changes wait")
 		}
 		if err == nil && failing {
 			zerolog.Ctx(ctx).Info().Msg("reading the access tokens works again")

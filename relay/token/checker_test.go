@@ -3,6 +3,7 @@ package token
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -182,6 +183,14 @@ func TestCheckerOverBrokenStore(t *testing.T) {
 		}
 		if n := strings.Count(log.String(), "cannot read the access tokens"); n != 1 {
 			t.Errorf("the log says %d times that the tokens cannot be read", n)
+		}
+		if err := errors.Join(os.Remove(store.Path), os.Mkdir(store.Path, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		settle()
+		if n := strings.Count(log.String(), "cannot read the access tokens"); n != 2 {
+			t.Errorf("with another reason, the log says %d times that the tokens cannot be read:\n%s", n, log)
 		}
 		if err := os.Remove(store.Path); err != nil {
 			t.Fatal(err)

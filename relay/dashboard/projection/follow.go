@@ -15,6 +15,7 @@ import (
 
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
+	"touchstone/relay/internal/faults"
 )
 
 // Limits of one transaction and of one read of the log. A transaction writes each pull request and commit once,
@@ -38,7 +39,7 @@ func (p *Projection) Run(ctx context.Context) error {
 	var tended sync.WaitGroup
 	defer tended.Wait()
 	tended.Go(func() { p.tendOn(ctx) })
-	said := faults{}
+	var said faults.Log
 	for rebuilding := false; ctx.Err() == nil; {
 		err := p.follow(ctx)
 		if ctx.Err() != nil {
@@ -47,13 +48,13 @@ func (p *Projection) Run(ctx context.Context) error {
 		p.cache = cache{}
 		// What failed to rebuild the file has closed it.
 		if rebuilding = rebuilding || isDamage(err); !rebuilding {
-			said.log(ctx, zerolog.ErrorLevel, err, "cannot update the page's projection; trying again")
+			said.Write(ctx, zerolog.ErrorLevel, err, "cannot update the page's projection; trying again")
 		} else if failure := p.rebuild(ctx); failure != nil {
 			err = failure
-			said.log(ctx, zerolog.ErrorLevel, err, "cannot rebuild the page's projection, whose file was damaged; trying again")
+			said.Write(ctx, zerolog.ErrorLevel, err, "cannot rebuild the page's projection, whose file was damaged; trying again")
 		} else {
 			rebuilding = false
-			said.log(ctx, zerolog.WarnLevel, err, "the file of the page's projection was damaged; a new one is made from the log")
+			said.Write(ctx, zerolog.WarnLevel, err, "the file of the page's projection was damaged; a new one is made from the log")
 		}
 		p.setState(err)
 		select {
@@ -62,24 +63,6 @@ func (p *Projection) Run(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// faults are the lines of the last minute about what went wrong, by their texts. They bound the lines about a fault that lasts:
-// a full disk may have the log on it, too.
-type faults map[string]time.Time
-
-// maxFaults is how many different lines there are in a minute.
-const maxFaults = 10
-
-// log writes a line unless it was written in the last minute.
-func (f faults) log(ctx context.Context, level zerolog.Level, err error, message string) {
-	maps.DeleteFunc(f, func(_ string, at time.Time) bool { return time.Since(at) >= time.Minute })
-	text := message + ": " + err.Error()
-	if _, ok := f[text]; ok || len(f) == maxFaults {
-		return
-	}
-	f[text] = time.Now()
-	zerolog.Ctx(ctx).WithLevel(level).Err(err).Msg(message)
 }
 
 func (p *Projection) rebuild(ctx context.Context) error {
