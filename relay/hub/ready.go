@@ -14,8 +14,8 @@ const (
 	// probeLife is how long the outcome of a probe holds, from its beginning: strangers may ask whether the relay is
 	// ready, and a store such as Firestore is paid by the read.
 	probeLife = 2 * time.Second
-	// probeTimeout is how long the store may take until it counts as unreachable. It is no longer than probeLife, so
-	// that probes never begin more often than that.
+	// probeTimeout is how long the store may take until it counts as unreachable, whether or not it has given up by then. It
+	// is no longer than probeLife, so that probes never begin more often than that.
 	probeTimeout = 2 * time.Second
 )
 
@@ -58,6 +58,8 @@ func (h *Hub) Ready(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-time.After(probeTimeout):
+		return fmt.Errorf("the store has not answered within %s", probeTimeout)
 	case result := <-outcome:
 		return result.Err
 	}

@@ -58,6 +58,43 @@ func TestReadinessIsAskedOfTheStoreEveryTwoSeconds(t *testing.T) {
 	})
 }
 
+// hungStore does not answer, nor does it notice that nobody waits any longer.
+type hungStore struct {
+	hub.Store
+	hangs, done chan struct{}
+}
+
+func (s *hungStore) Bounds(ctx context.Context) (hub.Bounds, error) {
+	select {
+	case <-s.hangs:
+		<-s.done
+	default:
+	}
+	return s.Store.Bounds(ctx)
+}
+
+// A store that hangs, such as one on a disk that is gone, makes nobody wait who asks whether the relay is ready.
+func TestReadinessDoesNotWaitForAStoreThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &hungStore{openStore(t), make(chan struct{}), make(chan struct{})}
+		h, err := hub.New(t.Context(), store, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		close(store.hangs)
+		for range 2 {
+			if err := h.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "has not answered within 2s") {
+				t.Errorf("readiness is %v", err)
+			}
+		}
+		close(store.done)
+		synctest.Wait()
+		if err := h.Ready(t.Context()); err != nil {
+			t.Errorf("with a store that answers again readiness is %v", err)
+		}
+	})
+}
+
 // fullStore can be read, and takes nothing while it is full.
 type fullStore struct {
 	hub.Store

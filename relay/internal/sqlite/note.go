@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Stored implements hub.Store.
@@ -57,7 +58,7 @@ func (s *Store) Note(ctx context.Context, name string) (string, error) {
 
 // SetNote implements hub.Store.
 func (s *Store) SetNote(ctx context.Context, name, text string) error {
-	_, err := s.writer.ExecContext(ctx, `INSERT INTO meta (name, value) VALUES (?, ?)
+	err := s.write(ctx, `INSERT INTO meta (name, value) VALUES (?, ?)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, notePrefix+name, text)
 	if err != nil {
 		return fmt.Errorf("store the note %q: %w", name, err)
@@ -67,4 +68,26 @@ func (s *Store) SetNote(ctx context.Context, name, text string) error {
 	}
 	s.checkpoints.wrote(len(text))
 	return nil
+}
+
+// write executes a statement that waits for a locked file no longer than half of the time that ctx has left: SQLite does not
+// notice that a context ends meanwhile, and the error of a context does not say that the file is locked.
+func (s *Store) write(ctx context.Context, statement string, args ...any) (err error) {
+	conn, err := s.writer.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline)/2 < lockTimeout {
+		wait := func(ctx context.Context, d time.Duration) error {
+			_, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout(%d)", d.Milliseconds()))
+			return err
+		}
+		if err := wait(ctx, time.Until(deadline)/2); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, wait(context.WithoutCancel(ctx), lockTimeout)) }()
+	}
+	_, err = conn.ExecContext(ctx, statement, args...)
+	return err
 }

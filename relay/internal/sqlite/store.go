@@ -111,17 +111,20 @@ func (s *Store) open(ctx context.Context, path string, create bool) error {
 	return nil
 }
 
+// lockTimeout is how long an access waits for a file that another process has locked. A webhook waits at most 8 s for the
+// store. So a locked store has to fail sooner, twice: for the append that waits for it, and for the append that waits for
+// that one.
+const lockTimeout = 3500 * time.Millisecond
+
 // dsn names the file as a URI, in which a path may hold any character (https://www.sqlite.org/uri.html).
 func dsn(path, txlock string) string {
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed
 	}
-	// A webhook waits at most 8 s for the store. So a locked store has to fail sooner, twice: for the append
-	// that waits for it, and for the append that waits for that one.
 	query := url.Values{
 		"_pragma": {
-			"busy_timeout(3500)", "journal_mode(WAL)", "synchronous(FULL)",
+			fmt.Sprintf("busy_timeout(%d)", lockTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
 			fmt.Sprintf("wal_autocheckpoint(%d)", maxLogPages),
 		},
 		"_txlock": {txlock},

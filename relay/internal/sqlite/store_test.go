@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"touchstone/relay/hub"
 	"touchstone/relay/storetest"
@@ -79,5 +81,35 @@ func TestOpenRefuses(t *testing.T) {
 				t.Errorf("got %v, want %q in it", err, test.want)
 			}
 		})
+	}
+}
+
+// A note gives up a locked file while its context still lasts, so that the error says why, and later writes wait as before.
+func TestANoteDoesNotOutwaitItsContext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "relay.db")
+	s := opened(t, path)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if err := s.SetNote(ctx, "name", "text"); err == nil || !strings.Contains(err.Error(), "locked") {
+		t.Errorf("of a locked file the note says %v", err)
+	}
+	if _, err := db.Exec("ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	var wait int64
+	if err := s.writer.QueryRow("PRAGMA busy_timeout").Scan(&wait); err != nil || wait != lockTimeout.Milliseconds() {
+		t.Errorf("afterwards a write waits for %d ms, %v", wait, err)
+	}
+	if err := s.SetNote(t.Context(), "name", "text"); err != nil {
+		t.Errorf("the file is free again, and %v", err)
 	}
 }
