@@ -17,8 +17,8 @@ const (
 	maxReadsBytes = 128 << 20
 	// copiesOfRead is how often such an answer may hold the payload: as read, as JSON and compressed.
 	copiesOfRead = 3
-	// maxReading is how many events are read from the store at a time. How much memory one takes is known only when
-	// it is read.
+	// maxReading is how many events are read from the store at a time, of which one network reads at most all but one:
+	// who asks for many keeps nobody else waiting. How much memory one takes is known only when it is read.
 	maxReading = 4
 )
 
@@ -49,11 +49,13 @@ func (s inside) Event(w http.ResponseWriter, r *http.Request, seq int64) (e even
 
 // readEvent reads an event into the room of a claim.
 func (s inside) readEvent(ctx context.Context, claim *claim, seq int64) (event.Event, error) {
-	select {
-	case s.reads.reading <- struct{}{}:
-		defer func() { <-s.reads.reading }()
-	case <-ctx.Done():
-		return event.Event{}, context.Cause(ctx)
+	for _, reading := range []chan struct{}{claim.holder.reading, s.reads.reading} {
+		select {
+		case reading <- struct{}{}:
+			defer func() { <-reading }()
+		case <-ctx.Done():
+			return event.Event{}, context.Cause(ctx)
+		}
 	}
 	events, err := s.config.Store.Read(ctx, seq-1, 1, 1)
 	switch {

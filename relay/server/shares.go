@@ -25,6 +25,8 @@ type shares struct {
 type holder struct {
 	amount int64
 	claims list.List // of *claim; the oldest first
+	// reading is for the reads: it holds as many of the claims as read now.
+	reading chan struct{}
 }
 
 // claim is what one connection or request has taken. The shares' mu guards it.
@@ -52,7 +54,7 @@ func (s *shares) enter(address netip.Addr, lose func()) *claim {
 	key := network(address)
 	h := s.holders[key]
 	if h == nil {
-		h = &holder{}
+		h = &holder{reading: make(chan struct{}, maxReading-1)}
 		s.holders[key] = h
 	}
 	s.entered++
