@@ -23,12 +23,13 @@ type Certificate struct {
 	version [2]time.Time // the modification times of the files that were read last
 	failing time.Time    // since when the files cannot be used; zero if they can
 	said    time.Time    // when the log said so last; zero if it did not
+	why     string       // what it said then
 }
 
 const (
 	// renewalGrace is how long the files may be unusable: they are not written at the same moment.
 	renewalGrace = time.Minute
-	// renewalReminder is the time between two log lines about files that stay unusable.
+	// renewalReminder is the time between two log lines about files that stay unusable for the same reason.
 	renewalReminder = 24 * time.Hour
 )
 
@@ -64,11 +65,11 @@ func (c *Certificate) report(ctx context.Context, err error) {
 		if !c.said.IsZero() {
 			log.Info().Msg("the renewed TLS certificate is in use")
 		}
-		c.failing, c.said = time.Time{}, time.Time{}
+		c.failing, c.said, c.why = time.Time{}, time.Time{}, ""
 	case c.failing.IsZero():
 		c.failing = now
-	case now.Sub(c.failing) >= renewalGrace && now.Sub(c.said) >= renewalReminder:
-		c.said = now
+	case now.Sub(c.failing) >= renewalGrace && (now.Sub(c.said) >= renewalReminder || c.why != err.Error()):
+		c.said, c.why = now, err.Error()
 		log.Error().Err(err).Time("expires", c.current.Leaf.NotAfter).Msg("cannot use the renewed TLS certificate, so connections get the " +
 			"earlier one until it expires; both files have to be readable for the relay, and belong together")
 	}

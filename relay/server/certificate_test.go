@@ -31,8 +31,8 @@ func handshake(t *testing.T, ctx context.Context, config *tls.Config) int64 {
 	return client.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
 
-// A renewed certificate that cannot be used is said before the earlier one expires, once a day, but not while it is being
-// written.
+// A renewed certificate that cannot be used is said before the earlier one expires, once a day and when the reason is another, but
+// not while it is being written.
 func TestARenewalThatFailsIsLogged(t *testing.T) {
 	folder := t.TempDir()
 	certFile, keyFile, _ := certify(t, folder, 1)
@@ -64,6 +64,9 @@ func TestARenewalThatFailsIsLogged(t *testing.T) {
 		must(t, os.WriteFile(keyFile, []byte("half"), 0o600))
 		connect(time.Second, 2)
 		connect(time.Minute, 2, `"level":"error"`)
+		connect(time.Hour, 2)
+		must(t, os.Remove(keyFile))
+		connect(time.Second, 2, `"level":"error"`)
 		connect(time.Hour, 2)
 		connect(24*time.Hour, 2, `"level":"error"`)
 		certify(t, folder, 3)

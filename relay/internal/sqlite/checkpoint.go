@@ -54,11 +54,11 @@ func (c *checkpoints) start(ctx context.Context, s *Store) {
 // lookInterval is how soon the log says that a file is gone, even if nothing is appended.
 const lookInterval = time.Second
 
-// look logs once that a file is gone, and once that it is back.
+// look logs once that a file is gone or another one is in its place, and once that it is back.
 func (s *Store) look(ctx context.Context, before error) error {
 	err := s.files.check()
 	switch log := zerolog.Ctx(ctx); {
-	case err != nil && before == nil:
+	case err != nil && (before == nil || before.Error() != err.Error()):
 		log.Error().Err(err).Msg("the store's files are gone or replaced; refusing webhooks")
 	case err == nil && before != nil:
 		log.Info().Msg("the store's files are back")

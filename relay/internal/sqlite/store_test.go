@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"touchstone/relay/hub"
 	"touchstone/relay/storetest"
@@ -111,5 +114,31 @@ func TestANoteDoesNotOutwaitItsContext(t *testing.T) {
 	}
 	if err := s.SetNote(t.Context(), "name", "text"); err != nil {
 		t.Errorf("the file is free again, and %v", err)
+	}
+}
+
+// That the file is gone is logged once, and so is that another one took its place.
+func TestTheLogSaysWhatBecameOfTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "relay.db")
+	s := opened(t, path)
+	var log bytes.Buffer
+	ctx := zerolog.New(&log).WithContext(t.Context())
+	var known error
+	for _, step := range []struct {
+		change func() error
+		want   string
+	}{
+		{func() error { return os.Rename(path, path+".away") }, "no longer at its path"},
+		{func() error { return os.WriteFile(path, nil, 0o600) }, "is not the file"},
+		{func() error { return os.Rename(path+".away", path) }, "are back"},
+	} {
+		if err := step.change(); err != nil {
+			t.Skip("this system keeps open files where they are: ", err)
+		}
+		log.Reset()
+		known = s.look(ctx, s.look(ctx, known))
+		if strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), step.want) {
+			t.Errorf("the log says %q, want one line with %q", log.String(), step.want)
+		}
 	}
 }
