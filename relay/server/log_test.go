@@ -97,6 +97,41 @@ func TestStrangersLogLittle(t *testing.T) {
 	}
 }
 
+// brokenSource panics over each webhook.
+type brokenSource struct{}
+
+func (brokenSource) Accept(string, http.Header, []byte, time.Time) (event.Event, error) {
+	panic("a defect")
+}
+
+// What strangers do hides no defect of the relay.
+func TestStrangersHideNoFault(t *testing.T) {
+	t.Parallel()
+	certFile, keyFile, roots := certify(t, t.TempDir(), 1)
+	certificate, err := server.LoadCertificate(certFile, keyFile)
+	must(t, err)
+	log, address := startJournal(t, server.Config{TLS: certificate.Config(), Sources: map[string]server.Source{"broken": brokenSource{}}})
+	for range 30 {
+		if conn, err := tls.Dial("tcp", address, &tls.Config{}); err == nil {
+			conn.Close()
+			t.Fatal("a client without the relay's root trusts it")
+		}
+	}
+	await.Until(t, "ten lines about handshakes", func() bool { return len(log.lines("TLS handshake error")) == 10 })
+	for _, protocol := range []string{"http", "http2"} {
+		client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: protocol == "http2"}}
+		if response, err := client.Post("https://"+address+"/webhooks/broken", "application/json", strings.NewReader("{}")); err == nil {
+			response.Body.Close()
+			t.Errorf("%s: a webhook that the relay fails at is answered %s", protocol, response.Status)
+		}
+		said := `"message":"` + protocol + ": panic serving"
+		await.Until(t, "the line with "+said, func() bool { return len(log.lines(said)) > 0 })
+		if line := log.lines(said)[0]; !strings.Contains(line, "a defect") || !strings.Contains(line, `"level":"error"`) {
+			t.Errorf("of a defect the log says %s", line)
+		}
+	}
+}
+
 func TestUnreadableWebhooksLogLittle(t *testing.T) {
 	t.Parallel()
 	log, address := startJournal(t, server.Config{Sources: map[string]server.Source{"github": source.GitHub{Secret: secret}}})

@@ -3,6 +3,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -178,7 +179,7 @@ func (s *Server) Run(ctx context.Context) error {
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: streamsOfConnection, MaxReceiveBufferPerConnection: unreadBytes, MaxReceiveBufferPerStream: unreadBytes,
 		},
-		ErrorLog: stdlog.New(strangers(*log), "", 0),
+		ErrorLog: stdlog.New(newReports(*log), "", 0),
 	}
 	hubCtx, stopHub := context.WithCancel(requests)
 	defer stopHub()
@@ -280,11 +281,26 @@ func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, answer)
 }
 
-// strangers logs what net/http reports about connections, such as failed handshakes: at most ten lines a
-// minute, since any client can cause more.
-func strangers(log zerolog.Logger) zerolog.Logger {
-	return log.With().Str(zerolog.LevelFieldName, zerolog.LevelWarnValue).Logger().
-		Sample(&zerolog.BurstSampler{Burst: 10, Period: time.Minute})
+// reports logs what net/http reports.
+type reports struct{ faults, strangers zerolog.Logger }
+
+// newReports logs at most ten lines a minute about connections, such as failed handshakes, since any client can cause more,
+// and as many about what fails in the relay, which those must not hide.
+func newReports(log zerolog.Logger) reports {
+	kind := func(level string) zerolog.Logger {
+		return log.With().Str(zerolog.LevelFieldName, level).Logger().Sample(&zerolog.BurstSampler{Burst: 10, Period: time.Minute})
+	}
+	return reports{kind(zerolog.LevelErrorValue), kind(zerolog.LevelWarnValue)}
+}
+
+// Write implements io.Writer.
+func (r reports) Write(line []byte) (int, error) {
+	for _, fault := range []string{"http: Accept error", "http: panic serving", "http2: panic serving"} {
+		if bytes.HasPrefix(line, []byte(fault)) {
+			return r.faults.Write(line)
+		}
+	}
+	return r.strangers.Write(line)
 }
 
 // identified gives each request an id, for its log lines and its answer.
