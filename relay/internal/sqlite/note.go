@@ -83,10 +83,11 @@ func (s *Store) write(ctx context.Context, statement string, args ...any) (err e
 			_, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout(%d)", d.Milliseconds()))
 			return err
 		}
+		// Also if this is said to fail: ctx may end just after SQLite has done it.
+		defer func() { err = errors.Join(err, wait(context.WithoutCancel(ctx), lockTimeout)) }()
 		if err := wait(ctx, time.Until(deadline)/2); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, wait(context.WithoutCancel(ctx), lockTimeout)) }()
 	}
 	_, err = conn.ExecContext(ctx, statement, args...)
 	return err

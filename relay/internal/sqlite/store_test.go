@@ -117,6 +117,20 @@ func TestANoteDoesNotOutwaitItsContext(t *testing.T) {
 	}
 }
 
+// Whenever the context of a note ends, later writes wait for a locked file as before.
+func TestANoteThatComesTooLateLeavesTheWaitAsItWas(t *testing.T) {
+	s := opened(t, filepath.Join(t.TempDir(), "relay.db"))
+	for i := range 500 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%100)*time.Microsecond)
+		said := s.SetNote(ctx, "name", "text")
+		cancel()
+		var wait int64
+		if err := s.writer.QueryRow("PRAGMA busy_timeout").Scan(&wait); err != nil || wait != lockTimeout.Milliseconds() {
+			t.Fatalf("after a note that says %v, a write waits for %d ms, %v", said, wait, err)
+		}
+	}
+}
+
 // That the file is gone is logged once, and so is that another one took its place.
 func TestTheLogSaysWhatBecameOfTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "relay.db")
