@@ -17,6 +17,8 @@ const (
 	// probeTimeout is how long the store may take until it counts as unreachable, whether or not it has given up by then. It
 	// is no longer than probeLife, so that probes never begin more often than that.
 	probeTimeout = 2 * time.Second
+	// probeLead is how much sooner the store is told to give up, so that whoever waits learns what it says.
+	probeLead = 100 * time.Millisecond
 )
 
 // A probe writes as much as the failed append and what the store adds to one, such as headers and indexes: a
@@ -49,7 +51,7 @@ func (h *Hub) Ready(ctx context.Context) error {
 			return nil, err
 		}
 		begun := time.Now()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout) // other callers share it
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout-probeLead) // other callers share it
 		defer cancel()
 		err := h.probe(ctx)
 		h.probes.keep(begun, failures, write, err)

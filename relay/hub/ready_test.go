@@ -95,6 +95,37 @@ func TestReadinessDoesNotWaitForAStoreThatHangs(t *testing.T) {
 	})
 }
 
+// deafStore gets no answer, and gives up in time.
+type deafStore struct {
+	hub.Store
+	deaf bool
+}
+
+func (s *deafStore) Bounds(ctx context.Context) (hub.Bounds, error) {
+	if s.deaf {
+		<-ctx.Done()
+		return hub.Bounds{}, errors.New("check the network")
+	}
+	return s.Store.Bounds(ctx)
+}
+
+// A store that gives up in time, such as Firestore without a network, says itself why.
+func TestReadinessSaysWhatTheStoreSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &deafStore{Store: openStore(t)}
+		h, err := hub.New(t.Context(), store, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.deaf = true
+		for range 10 {
+			if err := h.Ready(t.Context()); err == nil || err.Error() != "check the network" {
+				t.Errorf("readiness is %v", err)
+			}
+		}
+	})
+}
+
 // fullStore can be read, and takes nothing while it is full.
 type fullStore struct {
 	hub.Store
