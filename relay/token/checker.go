@@ -197,6 +197,7 @@ func (c *Checker) Run(ctx context.Context) error {
 		}
 		if err == nil && failing {
 			zerolog.Ctx(ctx).Info().Msg("reading the access tokens works again")
+			said = faults.Log{} // if it fails again, that line must not be the last one
 		}
 		failing = err != nil
 	}

@@ -199,6 +199,13 @@ func TestCheckerOverBrokenStore(t *testing.T) {
 		if !strings.Contains(log.String(), "works again") {
 			t.Error("the log does not say that it is over")
 		}
+		if err := os.Mkdir(store.Path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		if n := strings.Count(log.String(), "cannot read the access tokens"); n != 3 {
+			t.Errorf("when it fails as before, the log says %d times that the tokens cannot be read:\n%s", n, log)
+		}
 	})
 }
 
