@@ -66,7 +66,9 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			func(c *Client, ctx context.Context) error { _, err := c.OpenPullRequests(ctx, pull.Repo); return err },
 			[]string{"acme/app", "does not exist"}},
 		{answer(200, `{"errors":[{"message":"Something went wrong"}]}`), query, []string{"Something went wrong"}},
-		{answer(200, `surprise`), query, []string{"GitHub's answer cannot be read"}},
+		{answer(200, `<html>`), query, []string{"GitHub's answer cannot be read", "check github.api_url"}},
+		{answer(404, `<html>`), query, []string{"check github.api_url", "https://HOST/api/v3/"}},
+		{answer(405, ``), query, []string{"check github.api_url"}},
 		{answer(200, `{"merged":false,"message":"no"}`), act, []string{"did not merge"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {

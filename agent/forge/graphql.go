@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -51,7 +52,7 @@ func (c *Client) ask(ctx context.Context, document string, variables map[string]
 	req.Header.Set("User-Agent", c.rest.UserAgent)
 	response, err := c.http.Do(req)
 	if err != nil {
-		return err
+		return c.token.misdirected(err)
 	}
 	defer response.Body.Close()
 	var answer struct {
@@ -59,6 +60,9 @@ func (c *Client) ask(ctx context.Context, document string, variables map[string]
 		Errors []graphqlError
 	}
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		if page := (*json.SyntaxError)(nil); errors.As(err, &page) { // a truncated answer is none
+			err = fmt.Errorf("%w; %s", err, checkAddress)
+		}
 		return fmt.Errorf("GitHub's answer cannot be read: %w", err)
 	}
 	for _, failure := range answer.Errors {
@@ -70,6 +74,21 @@ func (c *Client) ask(ctx context.Context, document string, variables map[string]
 		return fmt.Errorf("GitHub's answer cannot be read: %w", err)
 	}
 	return nil
+}
+
+// checkAddress is what to do if something else than GitHub's API answers.
+const checkAddress = "check github.api_url: it is https://api.github.com/, and https://HOST/api/v3/ for GitHub Enterprise Server"
+
+// misdirected corrects what to do about a refusal of a whole GraphQL request. GitHub reports a missing repository or
+// pull request with status 200, so these statuses come from a server that has no GraphQL there.
+func (t token) misdirected(err error) error {
+	refused := (*Error)(nil)
+	if !errors.As(err, &refused) || t.app || refused.Status != http.StatusNotFound && refused.Status != http.StatusMethodNotAllowed {
+		return err
+	}
+	other := *refused
+	other.Remedy = checkAddress
+	return &other
 }
 
 // graphqlError is one entry of "errors", which comes with status 200.
