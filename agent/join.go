@@ -48,7 +48,9 @@ you paste. It asks nothing where there is no terminal.`,
 				return err
 			}
 			looked, err := invitation.Look(cmd.Context())
-			if err != nil {
+			if err != nil && cfg.Relay.URL == invitation.Relay {
+				return fmt.Errorf("%w (this machine is a member of that relay already; `touchstone doctor` checks it)", err)
+			} else if err != nil {
 				return err
 			}
 			admin := looked.Role == "admin"

@@ -10,12 +10,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"touchstone/agent/cli"
+	"touchstone/agent/compose"
 	"touchstone/agent/config"
 	"touchstone/agent/doctor"
+	"touchstone/agent/forge"
 	"touchstone/agent/setup"
 	"touchstone/verdict/decide"
 	"touchstone/worktree/githubname"
@@ -61,8 +64,11 @@ func (s *Machine) Prepare(cmd *cobra.Command) (config.Config, error) {
 		return cfg, setup.Check(cfg.Path(), s.changes)
 	}
 	if !s.App {
-		if err := s.login(cmd.Context(), cfg); err != nil {
+		if err := s.login(cmd.Context(), &cfg); err != nil {
 			return cfg, cli.Usage(cmd, err)
+		}
+		if err := accepted(cmd.Context(), cfg); err != nil {
+			return cfg, err
 		}
 	}
 	if command := strings.Fields(s.acp); len(command) > 0 {
@@ -80,36 +86,56 @@ func (s *Machine) Prepare(cmd *cobra.Command) (config.Config, error) {
 	return cfg, setup.Check(cfg.Path(), s.changes)
 }
 
-// login decides where GitHub's token comes from.
-func (s *Machine) login(ctx context.Context, cfg config.Config) error {
+// patience bounds how long GitHub may take to say whether it knows a token.
+const patience = 20 * time.Second
+
+// accepted returns an error if GitHub rejects the token. Anything else that is wrong is left to the checks after
+// joining: GitHub may be out of reach for now.
+func accepted(ctx context.Context, cfg config.Config) error {
+	client, err := compose.Client(cfg)
+	if err != nil {
+		return nil // such as a token that a program prints later
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if _, err = client.Viewer(ctx); errors.Is(err, forge.ErrUnauthorized) {
+		return fmt.Errorf("%w; nothing was written, so repeat this with the new one", err)
+	}
+	return nil
+}
+
+// login decides where GitHub's token comes from, and puts it into cfg if it is known by now.
+func (s *Machine) login(ctx context.Context, cfg *config.Config) error {
 	switch {
 	case s.tokenFile != "":
 		path, err := filepath.Abs(s.tokenFile)
+		var token []byte
 		if err == nil {
-			_, err = os.Stat(path)
+			token, err = os.ReadFile(path)
 		}
 		if err != nil {
 			return fmt.Errorf("the file that --github-token-file names: %w", err)
 		}
+		cfg.GitHub.Token = config.Secret(strings.TrimSpace(string(token)))
 		s.Set("github.token_file", path)
 		return nil
 	case cfg.GitHub.TokenFile != "", len(cfg.GitHub.TokenCommand) > 0:
 		return nil
 	}
-	secret := string(cfg.GitHub.Token) // from the environment, which a service does not have
-	if secret == "" {
+	if cfg.GitHub.Token == "" { // else it is from the environment, which a service does not have
 		if command := setup.GHToken(ctx, cfg.GitHub.APIURL); command != nil {
 			s.Set("github.token_command", command)
 			return nil
 		}
-		var err error
-		if secret, err = s.Secret("Paste a GitHub token (it is not shown): "); err != nil {
+		secret, err := s.Secret("Paste a GitHub token (it is not shown): ")
+		if err != nil {
 			return fmt.Errorf("there is no login for GitHub: run gh auth login, set GITHUB_TOKEN, or name a file with --github-token-file: %w", err)
 		}
+		cfg.GitHub.Token = config.Secret(secret)
 	}
 	path := filepath.Join(filepath.Dir(cfg.Path()), "github-token")
 	s.Set("github.token_file", filepath.Base(path))
-	s.secrets = map[string]string{path: secret + "\n"}
+	s.secrets = map[string]string{path: string(cfg.GitHub.Token) + "\n"}
 	return nil
 }
 
