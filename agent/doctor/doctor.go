@@ -100,6 +100,7 @@ func (d *Doctor) check(what string, find func() (string, error)) (ok bool) {
 
 // Examine runs all checks.
 func (d *Doctor) Examine(ctx context.Context) {
+	d.check("agent.yaml", func() (string, error) { return d.file(), nil })
 	d.check("git", func() (string, error) { return git(ctx) })
 	d.models(ctx) // each of these checks has its own time limit
 	whole := ctx
@@ -286,7 +287,7 @@ func (d *Doctor) relay(ctx context.Context) (string, error) {
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return "", fmt.Errorf("%s cannot be reached (%w); start it with `touchstone-relay serve`, or correct relay.url", url, err)
+		return "", fmt.Errorf("%s cannot be reached (%w); start the relay where it runs, or correct relay.url", url, err)
 	}
 	response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -299,6 +300,15 @@ func (d *Doctor) relay(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("%s is ready, but %w", url, err)
 	}
 	return url + " is ready and accepts this machine's token", nil
+}
+
+// file says which configuration file is checked: under another user or home directory it is another one.
+func (d *Doctor) file() string {
+	path := d.Config.Path()
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Sprintf("there is none at %s, so the defaults apply; `touchstone join` and `touchstone init` write one", path)
+	}
+	return path
 }
 
 // writable returns an error if a directory cannot be created or written to.
