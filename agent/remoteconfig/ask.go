@@ -60,7 +60,8 @@ func ask(ctx context.Context, relay config.Relay) (event.Settings, error) {
 	err := (&client.Client{URL: relay.URL, Token: string(relay.Token)}).Get(ctx, "control", nil, &c)
 	if refused := (*client.StatusError)(nil); errors.As(err, &refused) &&
 		(refused.Code == http.StatusUnauthorized || refused.Code == http.StatusForbidden) {
-		err = errors.New("the relay rejects this machine's token; set RELAY_TOKEN to one that `touchstone-relay token create` has printed")
+		err = errors.New("the relay rejects this machine's token; run `touchstone join` with a new invitation, or set RELAY_TOKEN to a token " +
+			"that `touchstone-relay token create` has printed")
 	}
 	return c, err
 }

@@ -40,7 +40,7 @@ func TestFileSettingsHoldWhereTheRelaySaysNothing(t *testing.T) {
 		"not listening":  {relay: says(http.StatusOK, answer), deaf: true, model: "own"},
 		"no relay":       {model: "own"},
 		"refused": {relay: says(http.StatusUnauthorized, "{}"), model: "own",
-			warning: "the relay rejects this machine's token; set RELAY_TOKEN"},
+			warning: "the relay rejects this machine's token; run `touchstone join` with a new invitation, or set RELAY_TOKEN"},
 		"no relay there": {relay: says(http.StatusOK, "<html>"), model: "own", warning: "cannot be read"},
 		"silent":         {relay: hangs, model: "own", warning: "it has not answered within 2s"},
 	} {
