@@ -1,8 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -29,8 +30,8 @@ func (s *Settings) Onlooker(cmd *cobra.Command, reviewers []string) (config.Conf
 		cfg.Reviewers = reviewers
 	}
 	if len(cfg.Reviewers) == 0 {
-		return cfg, nil, config.Mistake{Err: errors.New("no reviewer is configured, so no review counts; list the logins under `reviewers` in " +
-			"the configuration, or give --reviewer login")}
+		return cfg, nil, config.Mistake{Err: fmt.Errorf("no reviewer is configured, so no review counts; list the logins under `reviewers` in "+
+			"%s, which `touchstone join` and `touchstone init` write, or give --reviewer login", cmp.Or(cfg.Path(), "agent.yaml"))}
 	}
 	client, err := compose.Client(cfg)
 	return cfg, client, err

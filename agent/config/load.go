@@ -133,7 +133,7 @@ func (c *Config) readSecret(s *Secret, key, file string) error {
 	}
 	content, err := readFile(file, maxSecret)
 	if err != nil {
-		return fmt.Errorf("read the file that %s names: %w", key, err)
+		return fmt.Errorf("read the file that %s names: %w; write the secret into it, or correct the setting", key, err)
 	}
 	if *s = Secret(bytes.TrimSpace(content)); *s == "" {
 		return fmt.Errorf("%s names %s, which is empty; write the secret into it", key, file)

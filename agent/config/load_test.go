@@ -190,7 +190,8 @@ func TestTokensComeFromTheirFilesOrTheEnvironment(t *testing.T) {
 	if err := os.Remove(relay); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(path, environment(home)); err == nil || !strings.Contains(err.Error(), "relay.token_file") {
+	if _, err := Load(path, environment(home)); err == nil || !strings.Contains(err.Error(), "relay.token_file") ||
+		!strings.Contains(err.Error(), "write the secret into it") {
 		t.Errorf("no file of a token: %v", err)
 	}
 }

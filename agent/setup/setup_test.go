@@ -149,6 +149,17 @@ func TestWriteKeepsWhatPeopleWrote(t *testing.T) {
 	}
 }
 
+func TestAFolderThatCannotBeMadeSaysWhatToDo(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "folder")
+	if err := os.Symlink(filepath.Join(t.TempDir(), "nowhere"), folder); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	err := Check(filepath.Join(folder, "agent.yaml"), joining)
+	if err == nil || !strings.Contains(err.Error(), "change its owner or mode, or name another file with --config") {
+		t.Errorf("it says %v", err)
+	}
+}
+
 func TestWriteKeepsALink(t *testing.T) {
 	kept, path := filepath.Join(t.TempDir(), "kept.yaml"), filepath.Join(t.TempDir(), "agent.yaml")
 	if err := os.WriteFile(kept, []byte("# mine\nsweep: 1m\n"), 0o600); err != nil {

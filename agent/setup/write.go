@@ -38,6 +38,9 @@ func Write(path string, changes []Change) ([]string, error) {
 	return said, Save(path, text)
 }
 
+// ownFile is what to do if the configuration file cannot be written.
+const ownFile = "change its owner or mode, or name another file with --config"
+
 // Check reports what would keep Write from writing settings. It changes nothing, except that it creates the
 // directory.
 func Check(path string, changes []Change) error {
@@ -46,11 +49,11 @@ func Check(path string, changes []Change) error {
 	}
 	dir := filepath.Dir(linked(path))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the directory of %s: %w", path, err)
+		return fmt.Errorf("make the directory of %s: %w; %s", path, err, ownFile)
 	}
 	probe, err := os.CreateTemp(dir, ".probe-*")
 	if err != nil {
-		return fmt.Errorf("the directory of %s cannot be written to: %w", path, err)
+		return fmt.Errorf("the directory of %s cannot be written to: %w; %s", path, err, ownFile)
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
