@@ -25,6 +25,7 @@ func (s Sheet) Text(path, spell func(string) string) string {
 	var b strings.Builder
 	b.WriteString(intro)
 	b.WriteString(s.notes(spell))
+	opening := b.Len()
 	var unused, roleless []string
 	names := group{left: "%s used elsewhere and left out for their number; search for those that matter: "}
 	for _, n := range s.Names {
@@ -57,7 +58,11 @@ func (s Sheet) Text(path, spell func(string) string) string {
 	}
 	appendix := s.appendix(path, spell)
 	share(maxSheet-b.Len()-len(appendix), &names, &called, &around)
-	return b.String() + names.String() + around.String() + called.String() + appendix
+	found := names.String() + around.String() + called.String() + appendix
+	if b.Len() == opening && found == "" {
+		found = "\nNothing was found.\n"
+	}
+	return b.String() + found
 }
 
 const (
