@@ -198,10 +198,15 @@ func (s Stats) Write(to io.Writer) error {
 		fmt.Fprintf(w, "%s\t"+format+"\n", append([]any{name}, args...)...)
 	}
 	line("since", "%s", verdict.Stamp(s.Since))
-	line("repositories", "%s", strings.Join(s.Repositories, ", "))
+	if len(s.Repositories) > 0 {
+		line("repositories", "%s", strings.Join(s.Repositories, ", "))
+	}
 	line("pull requests", "%d: %d merged, %d closed, %d open", s.PullRequests, s.Merged, s.Closed, s.Open)
 	if s.Partial {
 		line("", "there were more than this counts; choose a shorter period")
+	}
+	if s.PullRequests == 0 { // the rest would only be zeros
+		return w.Flush()
 	}
 	if s.Merged > 0 {
 		line("time to merge", "median %s; %.0f %% within 10 minutes, %.0f %% within 30; p90 %s, p99 %s", s.MedianToMerge.Round(time.Second),
