@@ -305,7 +305,8 @@ func CheckIdentity(role decide.Role, self string, reviewers []string) error {
 			"GitHub refuses self-approval; run the author with another login's token", self)
 	case role == decide.Reviewer && len(reviewers) > 0 && !listed:
 		return fmt.Errorf("this token belongs to %s, who is not listed under `reviewers` (%s), so its verdicts would not count; use "+
-			"the reviewer's own token, or add the login to the list", self, strings.Join(reviewers, ", "))
+			"the reviewer's own token, or add the login to the list; to have the reviewer's agent review a pull request, comment "+
+			"/touchstone review on it", self, strings.Join(reviewers, ", "))
 	}
 	return nil
 }
