@@ -106,7 +106,11 @@ func (u *setup) prepare(ctx context.Context) error {
 		if err := strictyaml.Decode(text, &planned); err != nil {
 			return err
 		}
-		if err := errors.Join(planned.validate(), resolves(ctx, net.DefaultResolver.LookupHost, u.domain)); err != nil {
+		err := planned.validate()
+		if err == nil {
+			err = resolves(ctx, net.DefaultResolver.LookupHost, u.domain)
+		}
+		if err != nil {
 			return usageError{err}
 		}
 		if err := free(ctx, planned.Listen); err != nil {
