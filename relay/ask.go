@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"unicode"
@@ -24,6 +25,9 @@ func ask(ctx context.Context, method, relay, path string, body, answer any) erro
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &refusal) && refusal.Code == http.StatusUnauthorized:
+		return errors.New(printable(refusal.Error()) + "; set RELAY_TOKEN to a valid access token, such as the one that touchstone join wrote " +
+			"beside agent.yaml, into relay-token or, as administrator, into relay-admin-token")
 	case errors.As(err, &refusal):
 		return errors.New(printable(refusal.Error()))
 	}

@@ -14,8 +14,12 @@ func linkCommand() *cobra.Command {
 		Short: "Print a one-time link that signs a browser in to the relay's page",
 		Long: `Print a link that signs a browser in to the relay's page, once and within ten
 minutes. The page then shows what the token in RELAY_TOKEN may read. The browser
-is signed out when that token is revoked.`,
-		Example: `  touchstone-relay link --url https://relay.example.com`,
+is signed out when that token is revoked.
+
+A machine that has joined has such a token in relay-token beside agent.yaml, an
+administrator's in relay-admin-token.`,
+		Example: `  export RELAY_TOKEN=$(cat ~/.config/touchstone/relay-admin-token)
+  touchstone-relay link --url https://relay.example.com`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var answer struct{ Link string }
 			if err := ask(cmd.Context(), http.MethodPost, relay, "sign-in/link", nil, &answer); err != nil {

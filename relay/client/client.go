@@ -196,7 +196,7 @@ func (f *follower) validate(r *http.Response) error {
 	err := fmt.Errorf("the relay answered %s: %s", r.Status, reason(r.Body))
 	switch r.StatusCode {
 	case http.StatusUnauthorized:
-		return permanentError{fmt.Errorf("%w; set RELAY_TOKEN to a valid access token", err)}
+		return permanentError{fmt.Errorf("%w; set RELAY_TOKEN to a valid access token, or join again with a new invitation", err)}
 	case http.StatusBadRequest, http.StatusForbidden:
 		return permanentError{err}
 	}

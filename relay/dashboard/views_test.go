@@ -37,7 +37,7 @@ func TestPagesNeedNoJavaScript(t *testing.T) {
 		"log": {r, "/log", "pull_request_review"}, "event": {r, "/log/" + r.newest("pull_request_review"), "$RELAY_TOKEN"},
 		"rules": {r, "/rules", "security/S2"}, "rule": {r, "/rules/security/S2", "acme/app#1"}, "trends": {r, "/trends", "Cost a merge"},
 		"machines": {r, "/machines", "resting: sonnet"}, "health": {r, "/health", "Newest event"},
-		"problem": {r, "/pulls/none/none/1", "has no events of this pull request"}, "signin": {guarded.relay, "/health", "Access token"},
+		"problem": {r, "/pulls/none/none/1", "has no events of this pull request"}, "signin": {guarded.relay, "/health", "relay-token"},
 	}
 	tabs := map[*relay]*chromium.Tab{r: chromium.Open(t, r.address), guarded.relay: chromium.Open(t, guarded.address)}
 	for _, tab := range tabs {
