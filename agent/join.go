@@ -24,6 +24,8 @@ relay, writes agent.yaml and the files next to it, and checks everything as
 doctor does. With another invitation, it changes what that one specifies, keeps
 everything else, and says what it changed.
 
+For GitHub Enterprise Server, write github.api_url into agent.yaml first.
+
 It takes the GitHub login from the first of these: agent.yaml,
 --github-token-file, GITHUB_TOKEN, gh's login, and on a terminal a token that
 you paste. It asks nothing where there is no terminal.`,
