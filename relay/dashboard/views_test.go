@@ -69,8 +69,15 @@ func TestPagesNeedNoJavaScript(t *testing.T) {
 		b.Clean(page.view)
 	}
 
-	// What is done on them is done by links and forms.
+	// Whose turn it is stands before the reason, as on the board: the reason often begins with whom it waits for.
 	b := tabs[r]
+	var now string
+	b.Run(b.Go("/pulls/acme/app/1"), chromedp.Text(".now", &now, chromedp.ByQuery))
+	if !strings.HasPrefix(now, "Author alice changes requested in round 1") {
+		t.Errorf("the pull request's page begins with %q", now)
+	}
+
+	// What is done on them is done by links and forms.
 	var address, event, payload string
 	b.Run(b.Go("/"), chromedp.SendKeys("input[name=author]", "nobody", chromedp.ByQuery),
 		chromedp.Click("form.filter button", chromedp.ByQuery), chromium.Visible("main .empty"), chromedp.Location(&address))
