@@ -2,6 +2,7 @@ package reviewer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -54,7 +55,7 @@ func (m material) evidence(part int) string {
 	}
 	var list strings.Builder
 	for _, e := range due {
-		fmt.Fprintf(&list, "- %s %s\n", e.ID, describe(e))
+		fmt.Fprintf(&list, "- %s %s\n", e.ID, describe(e, math.MaxInt, math.MaxInt))
 	}
 	by := ""
 	if slices.ContainsFunc(due, isCandidate) {
@@ -67,13 +68,13 @@ func (m material) evidence(part int) string {
 		m.whole(Passage{"evidence", list.String()})
 }
 
-// describe is a piece of evidence in one line.
-func describe(e verdict.Evidence) string {
-	where := verdict.Place(change.Spell(e.Path), e.Line)
+// describe is a piece of evidence in one line, with no more than these many bytes of its place, and of what it says.
+func describe(e verdict.Evidence, place, detail int) string {
+	where := clip(verdict.Place(change.Spell(e.Path), e.Line), place)
 	if e.More > 0 {
 		where += " and " + verdict.Amount(e.More, "more place", "more places")
 	}
-	return fmt.Sprintf("%s at %s: %s", e.Kind, where, verdict.OneLine(e.Detail))
+	return fmt.Sprintf("%s at %s: %s", e.Kind, where, clip(verdict.OneLine(e.Detail), detail))
 }
 
 const suspectedHeading = "#### What code suspected\n\n"
@@ -91,7 +92,7 @@ func answered(all []verdict.Evidence) (lines []string) {
 		case e.Refuted != "":
 			said = "refuted: " + inline(e.Refuted)
 		}
-		lines = append(lines, fmt.Sprintf("- %s — %s", inline(clip(describe(e), 400)), said))
+		lines = append(lines, fmt.Sprintf("- %s — %s", inline(describe(e, maxPlace, verdict.MaxReason)), said))
 	}
 	return lines
 }

@@ -374,6 +374,34 @@ func TestApprovedMovesAreCarriedOverWhileTheyAreOrdinary(t *testing.T) {
 	}
 }
 
+// TestLongNamesLeaveTheReason moves two submodules of long names, one of them to a fork's commit, off the branch of a long name.
+func TestLongNamesLeaveTheReason(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t)
+	branch := "stable/" + strings.Repeat("b", 190)
+	old, err := l.Sim.Commit(l.Ctx, loopback.Stranger, "acme/lib", branch, "Begin", map[string]string{"lib.c": "stable"})
+	l.Must(err)
+	l.Settle()
+	ordinary, away := "a"+strings.Repeat("o", 240), "b"+strings.Repeat("h", 240)
+	modules := entry("a", ordinary, "../lib") + entry("b", away, "../lib", "branch = "+branch)
+	pr := l.open("base", side{modules: modules, links: map[string]string{ordinary: l.first, away: old}},
+		side{modules: modules, links: map[string]string{ordinary: l.third, away: l.foreign}})
+	r := newReviewer(t, l.GitHub, answering())
+	r.Upstream = l.Client(loopback.Judge)
+	out, err := r.Review(t.Context(), pr, reviewer.Options{DryRun: true})
+	if err != nil || len(out.Record.Holds) != 1 || len(out.Record.Evidence) != 1 {
+		t.Fatalf("%v, held %+v, evidence %+v", err, out.Record.Holds, out.Record.Evidence)
+	}
+	for _, want := range []string{"the commit is not on the branch " + branch + " of acme/lib", l.foreign} {
+		if !strings.Contains(out.Record.Holds[0].Detail, want) {
+			t.Errorf("the record does not keep %q: %q", want, out.Record.Holds[0].Detail)
+		}
+	}
+	if url := l.URL + "/acme/lib/compare/" + l.first + "..." + l.third; !strings.Contains(out.Review.Body, url) {
+		t.Errorf("the review does not show %s:\n%s", url, out.Review.Body)
+	}
+}
+
 // TestOnlyTheKnownGitHubIsAsked puts addresses of another server, and of repositories that the base does not name, into
 // .gitmodules, and moves more submodules than are asked about.
 func TestOnlyTheKnownGitHubIsAsked(t *testing.T) {

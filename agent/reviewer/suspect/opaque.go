@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gabriel-vasile/mimetype"
@@ -105,12 +106,12 @@ func of(kind *mimetype.MIME, names []string) bool {
 }
 
 // Elsewhere is the hold for a new or moved submodule. doubt says, as half a sentence, why its move may not be an
-// ordinary one; empty if nobody asked.
+// ordinary one; empty if nobody asked. It comes first, since a record cuts the end of a long text off.
 func Elsewhere(name, commit, doubt string) verdict.Hold {
 	detail := fmt.Sprintf("The submodule brings in commit %s of another repository, whose content is no part of this review. Look what it "+
 		"changes there.", commit)
 	if doubt != "" {
-		detail += fmt.Sprintf(" It is held because %s.", strings.TrimSuffix(doubt, "."))
+		detail = fmt.Sprintf("It is held because %s. %s", strings.TrimSuffix(doubt, "."), detail)
 	}
 	return verdict.Hold{Kind: verdict.HiddenText, Rule: rule, Path: name, Detail: detail}
 }
@@ -120,7 +121,7 @@ func Elsewhere(name, commit, doubt string) verdict.Hold {
 func Redirected(name string, submodules []string) verdict.Hold {
 	detail := "This file cannot be read as git reads it, so where the submodules lead is not known. Look what it says."
 	if len(submodules) > 0 {
-		which := fmt.Sprintf("%.100q", submodules[0]) // a record keeps 400 bytes
+		which := verdict.Clip(strconv.Quote(submodules[0]), 100) // a record keeps 400 bytes
 		if more := len(submodules) - 1; more > 0 {
 			which += fmt.Sprintf(" and %d more", more)
 		}

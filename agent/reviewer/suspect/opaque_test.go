@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"strings"
 	"testing"
+
+	"touchstone/verdict"
 )
 
 // A wrapper of Gradle is known by its content alone, whatever it is called, and only as what it is.
@@ -106,6 +108,21 @@ func TestOpaqueFilesByContentAndPlace(t *testing.T) {
 		}
 		if got := said(tc.path, tc.content, true); got != held && tc.content != "rm *\n" {
 			t.Errorf("%s, executable: %s", name, got)
+		}
+	}
+}
+
+// A record keeps the beginning of what holds a change: it says why.
+func TestWhatHoldsASubmoduleComesFirst(t *testing.T) {
+	doubt, commit := strings.Repeat("d", 300), strings.Repeat("c", 40)
+	if kept := verdict.Clip(Elsewhere("lib", commit, doubt).Detail, verdict.MaxReason); !strings.Contains(kept, doubt+". ") ||
+		!strings.Contains(kept, commit) {
+		t.Errorf("of a long reason, a record keeps %q", kept)
+	}
+	for _, letter := range []string{"a", "ж", "\x01"} {
+		kept := verdict.Clip(Redirected(".gitmodules", []string{strings.Repeat(letter, 250), "b"}).Detail, verdict.MaxReason)
+		if !strings.Contains(kept, " and 1 more.") || !strings.Contains(kept, "Whoever may push there decides") {
+			t.Errorf("of a long path, a record keeps %q", kept)
 		}
 	}
 }
