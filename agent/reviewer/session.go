@@ -107,10 +107,19 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 	var aside verdict.Judgement // what the specialists reported, and is no evidence
 	if p.criteria.settings.Review.Strategy == config.StrategySpecialists {
 		var candidates []verdict.Evidence
-		if candidates, aside, err = p.specialists(ctx, &x, req); err != nil {
+		first := req
+		if allowed.Time > 0 {
+			first.Timeout = min(timeout, allowed.Time/2) // the other half is for the session that judges
+		}
+		if candidates, aside, err = p.specialists(ctx, &x, first); err != nil {
 			return x, err
 		}
 		material.suspicions = slices.Concat(material.suspicions, candidates)
+		if allowed.Time > 0 {
+			left := allowed.Time - x.Result.Duration
+			req.Timeout = min(timeout, left)
+			spare = left - req.Timeout
+		}
 		if allowed.USD > 0 {
 			req.Budget = max(allowed.USD-x.Result.CostUSD, allowed.USD/float64(len(groups)+1))
 		}

@@ -153,3 +153,34 @@ func TestTheTimeOfSpecialistsPassesOnce(t *testing.T) {
 		t.Errorf("posted: %s", body)
 	}
 }
+
+// Specialists and the session that judges after them share the time of a review.
+func TestSpecialistsLeaveTimeToTheJudge(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, map[string]string{"README.md": "one\n", config.RepositoryPath: "review:\n  strategy: specialists\n"},
+		map[string]string{"code.txt": "fine()\n"})
+	const allowed = 4 * time.Minute
+	var mu sync.Mutex
+	var first, judge time.Duration
+	r := newReviewer(t, g, nil)
+	r.Engine = reading.Model(func(_ context.Context, req engine.Request, prompt string) (engine.Result, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case strings.Contains(prompt, "Walk these alone: "):
+			first = req.Timeout
+		case !reading.Asked(prompt):
+			judge = req.Timeout
+		}
+		reading.Patches(req, prompt)
+		return engine.Result{Text: reading.Answer(prompt, reading.Review(prompt, "Read."), verdict.Approve)}, nil
+	})
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true, Allowance: verdict.Allowance{Time: allowed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The sessions' own figures are zero, so that the review's time is that of the specialists by the clock.
+	if used := out.Record.Duration; first != allowed/2 || used == 0 || (allowed-judge).Round(time.Millisecond) != used {
+		t.Errorf("specialists have %s of %s; after their %s, %s are left to the judge", first, allowed, used, judge)
+	}
+}
