@@ -42,12 +42,21 @@ func widen(name string, patch, head []byte, room int) ([]byte, int) {
 		return patch, 0
 	}
 	blocks := outline.Of(name, head)
+	// For each line, the function that contains it, or else the type.
+	function := outline.ByLine(blocks, outline.Block.Callable)
+	other := outline.ByLine(blocks, func(b outline.Block) bool { return b.Kind == "type" || b.Kind == "test" })
+	innermost := func(line int) (outline.Block, bool) {
+		if b, ok := function(line); ok {
+			return b, true
+		}
+		return other(line)
+	}
 	var spans []span
 	own, all := 0, 0
 	for _, r := range regions {
 		own += r.NewLines
 		spans = append(spans, span{r.NewStart, r.NewStart + r.NewLines - 1})
-		for _, around := range r.around(blocks, lines) {
+		for _, around := range r.around(innermost, lines) {
 			spans = append(spans, span{max(1, around.first), min(len(lines), around.last)})
 		}
 	}
@@ -103,18 +112,13 @@ func fitting(regions []region, lines [][]byte) bool {
 	return true
 }
 
-// around returns the lines to show around a hunk: for each changed line, the function that contains it, or
-// else the type.
-func (r region) around(blocks []outline.Block, lines [][]byte) []span {
+// around returns the lines to show around a hunk: for each changed line, those of the block that contains it.
+func (r region) around(innermost func(line int) (outline.Block, bool), lines [][]byte) []span {
 	var spans []span
 	at := r.NewStart
 	for _, row := range r.rows {
 		if row[0] == '+' || row[0] == '-' {
-			b, ok := outline.Innermost(blocks, min(at, len(lines)), outline.Block.Callable)
-			if !ok {
-				b, ok = outline.Innermost(blocks, min(at, len(lines)), func(b outline.Block) bool { return b.Kind == "type" || b.Kind == "test" })
-			}
-			if ok {
+			if b, ok := innermost(min(at, len(lines))); ok {
 				spans = append(spans, showing(b, at, lines)...)
 			}
 		}

@@ -2,8 +2,10 @@ package change
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
+	"time"
 )
 
 // long is a function of Go with a numbered line for each of n.
@@ -64,5 +66,31 @@ func TestWiderHunksAreBoundedAndFitTheHead(t *testing.T) {
 		if wider != test.wider || wider == 0 && string(patch) != string(test.patch) {
 			t.Errorf("%s: %d more lines\n%s", name, wider, patch)
 		}
+	}
+}
+
+// TestNoFunctionIsSearchedForAmongAllOthers changes each function of a file. Four times as many cost 16 times as much if
+// each is compared with all others. Both are measured in the same run, each at its best of three, so that no machine is too
+// slow.
+func TestNoFunctionIsSearchedForAmongAllOthers(t *testing.T) {
+	cost := func(functions int) time.Duration {
+		var head, patch strings.Builder
+		head.WriteString("package a\n")
+		for i := range functions {
+			fmt.Fprintf(&head, "\nfunc f%d() {\n\tg(%d)\n}\n", i, i)
+			fmt.Fprintf(&patch, "@@ -%[1]d +%[1]d @@\n-\tg(0)\n+\tg(%[2]d)\n", 4*i+4, i)
+		}
+		fastest := time.Duration(math.MaxInt64)
+		for range 3 {
+			started := time.Now()
+			if _, wider := widen("a.go", []byte(patch.String()), []byte(head.String()), math.MaxInt); wider != 3*functions-1 {
+				t.Fatalf("%d more lines are shown of %d functions", wider, functions)
+			}
+			fastest = min(fastest, time.Since(started))
+		}
+		return fastest
+	}
+	if once, more := cost(4000), cost(16_000); more > 8*once {
+		t.Errorf("%s for 4,000, and %s for four times as many", once, more)
 	}
 }
