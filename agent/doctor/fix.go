@@ -33,7 +33,7 @@ func (d *Doctor) Fix(ctx context.Context) (settings bool) {
 		d.fixed("state", "removed what "+verdict.Amount(left, "killed command", "killed commands")+" had left behind", err)
 	}
 	if found := setup.Engine(d.Config.Engine); found != d.Config.Engine.Name && d.Config.Path() != "" {
-		said, err := setup.Write(d.Config.Path(), []setup.Change{{Key: "engine.name", Value: found}})
+		said, err := setup.Write(d.Config.Path(), setup.UseEngine(d.Config.Engine, found))
 		d.fixed("model", fmt.Sprintf("%s in %s; %s is not installed here", strings.Join(said, "; "), d.Config.Path(), d.Config.Engine.Name), err)
 		settings = err == nil
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +55,32 @@ func Engine(configured config.Engine) string {
 		}
 	}
 	return configured.Name
+}
+
+// UseEngine returns the changes of settings to another engine. A model without an engine in front is the present one's: it
+// leaves the choice to the other one.
+func UseEngine(settings config.Engine, name string) []Change {
+	changes := []Change{{Key: "engine.name", Value: name}}
+	if name == settings.Name {
+		return changes
+	}
+	present := func(model string) bool {
+		of, _ := config.Choice(model)
+		return of == "" && model != ""
+	}
+	if present(settings.Model) {
+		changes = append(changes, Change{Key: "engine.model", Value: ""})
+	}
+	settings.Model = "" // a task's own model, below, is in its place
+	for _, task := range config.Tasks() {
+		if present(settings.ModelFor(task)) {
+			changes = append(changes, Change{Key: "engine.models." + string(task), Value: ""})
+		}
+	}
+	if slices.ContainsFunc(settings.Fallback, present) {
+		changes = append(changes, Change{Key: "engine.fallback", Value: slices.DeleteFunc(slices.Clone(settings.Fallback), present)})
+	}
+	return changes
 }
 
 // Checkout returns the top directory of the clone that contains dir. Its error says that dir is in no clone.

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -131,7 +132,7 @@ func (c Change) put(file *ast.File) (said *string, err error) {
 	if err := merge(file, place, text); err != nil {
 		return nil, err
 	}
-	sentence := fmt.Sprintf("%s is %v", c.Key, c.Value)
+	sentence := fmt.Sprintf("%s is %s", c.Key, cmp.Or(fmt.Sprint(c.Value), "empty"))
 	if now != nil && now != "" && !slices.Contains([]string{"[]", "null"}, string(bytes.TrimSpace(was))) {
 		sentence += fmt.Sprintf("; it was %v", now)
 	}

@@ -78,10 +78,10 @@ func (s *Machine) Prepare(cmd *cobra.Command) (config.Config, error) {
 				return cfg, err
 			}
 		}
-		s.Set("engine.name", "acp")
+		s.changes = append(s.changes, setup.UseEngine(cfg.Engine, "acp")...)
 		s.Set("engine.acp.command", command)
 	} else if found := setup.Engine(cfg.Engine); found != cfg.Engine.Name {
-		s.Set("engine.name", found)
+		s.changes = append(s.changes, setup.UseEngine(cfg.Engine, found)...)
 	}
 	return cfg, setup.Check(cfg.Path(), s.changes)
 }
