@@ -33,7 +33,7 @@ type PullRequest struct {
 	Dequeued []Enqueuing // the last 50 times that it was taken out of a queue, by whom and when
 
 	// Requires are the names of the checks that the base's protection requires, whether they have reported or not. Those of
-	// rulesets are not among them.
+	// rulesets are read by Client.RequiredChecks.
 	Requires []string
 
 	Head Branch // what is proposed

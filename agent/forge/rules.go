@@ -59,6 +59,14 @@ func (c *Client) Rules(ctx context.Context, repo Repo) (Rules, error) {
 	return rules, c.failed(op, c.addRulesets(ctx, repo, &rules))
 }
 
+// RequiredChecks are the names of the checks that rulesets require on a branch. Those of branch protection are in
+// PullRequest.Requires.
+func (c *Client) RequiredChecks(ctx context.Context, repo Repo, branch string) ([]string, error) {
+	rules := Rules{Branch: branch}
+	err := c.addRulesets(ctx, repo, &rules)
+	return rules.Checks, c.failed("read which checks the rules of "+branch+" require", err)
+}
+
 // ruleNode is a rule of a ruleset. go-github fails on the kinds that it does not know, so this package
 // decodes them.
 type ruleNode struct {

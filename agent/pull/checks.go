@@ -98,10 +98,12 @@ func (k Checks) stuck(all []forge.Check) string {
 	return ""
 }
 
-// absent are the checks that the base's protection requires and that have not reported.
-func absent(pr forge.PullRequest) []string {
-	return slices.DeleteFunc(slices.Clone(pr.Requires), func(name string) bool {
-		return name == "" || slices.ContainsFunc(pr.Checks, func(c forge.Check) bool { return c.Name == name })
+// absent are the checks that the base's protection or its rulesets require and that have not reported.
+func absent(pr forge.PullRequest, rulesets []string) []string {
+	all := slices.Sorted(slices.Values(slices.Concat(pr.Requires, rulesets)))
+	reported := slices.Concat(pr.Checks, pr.Statuses)
+	return slices.DeleteFunc(slices.Compact(all), func(name string) bool {
+		return name == "" || slices.ContainsFunc(reported, func(c forge.Check) bool { return c.Name == name })
 	})
 }
 

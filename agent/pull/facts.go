@@ -43,6 +43,8 @@ type Facts struct {
 	Checks               Checks
 	unbegun              []string
 	failedBefore, silent string
+	// required are the checks that rulesets require of a head whose merge they block.
+	required []string
 	// baseFails is a check of the head that also fails on its base; baseFailed is one that did when the head
 	// was approved.
 	baseFails, baseFailed string
@@ -68,6 +70,11 @@ func NewFacts() Facts {
 func (f *Facts) Expect(ctx context.Context, read Source, pr forge.PullRequest, earlier string) (err error) {
 	if pr.Base.SHA != "" {
 		if f.Checks.Base, err = read.BaseChecks(ctx, pr.Ref.Repo, pr.Base.SHA); err != nil {
+			return err
+		}
+	}
+	if pr.Blocked {
+		if f.required, err = read.RequiredChecks(ctx, pr.Ref.Repo, pr.Base.Name); err != nil {
 			return err
 		}
 	}

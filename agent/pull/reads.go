@@ -22,6 +22,7 @@ type Source interface {
 	Commits(ctx context.Context, ref forge.Ref) ([]forge.Commit, error)
 	ChecksOf(ctx context.Context, repo forge.Repo, sha string) ([]forge.Check, error)
 	BaseChecks(ctx context.Context, repo forge.Repo, sha string) (forge.BaseChecks, error)
+	RequiredChecks(ctx context.Context, repo forge.Repo, branch string) ([]string, error)
 	StatusHistory(ctx context.Context, pr forge.PullRequest) ([]forge.Check, error)
 }
 

@@ -76,6 +76,11 @@ func (r *Remembered) BaseChecks(ctx context.Context, repo forge.Repo, sha string
 	return recall(r, fmt.Sprint("base checks ", repo, " ", sha), func() (forge.BaseChecks, error) { return r.Read.BaseChecks(ctx, repo, sha) })
 }
 
+func (r *Remembered) RequiredChecks(ctx context.Context, repo forge.Repo, branch string) ([]string, error) {
+	return recall(r, fmt.Sprint("required checks ", repo, " ", branch),
+		func() ([]string, error) { return r.Read.RequiredChecks(ctx, repo, branch) })
+}
+
 // StatusHistory asks again if anything was reported since.
 func (r *Remembered) StatusHistory(ctx context.Context, pr forge.PullRequest) ([]forge.Check, error) {
 	return recall(r, fmt.Sprint("statuses ", pr.Ref, " ", pr.Head.SHA, " ", pr.Checks),

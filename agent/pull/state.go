@@ -61,7 +61,7 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		Failing:       f.Checks.with(pr.Checks, decide.ChecksFailed),
 		Running:       f.Checks.with(pr.Checks, decide.ChecksPending),
 		Stuck:         f.Checks.stuck(pr.Checks),
-		Absent:        absent(pr),
+		Absent:        absent(pr, f.required),
 		Unknown:       f.Checks.unknown(pr.Checks),
 		Conversations: pr.Unresolved(),
 		Reviewers:     cfg.Reviewers,

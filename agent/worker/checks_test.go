@@ -9,6 +9,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/loopback"
 	"touchstone/agent/forge"
+	"touchstone/agent/githubsim"
 	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
@@ -193,6 +194,28 @@ func TestABranchThatOthersBuildOnIsLeftToItsAuthor(t *testing.T) {
 		}
 		if again := decided(t, g, a, pr); again.Kind != decide.Wait {
 			t.Errorf("once it is said, it comes to %+v", again)
+		}
+	}
+}
+
+// TestWhatARulesetRequiresIsNamed: a check that never begins is only in the rules.
+func TestWhatARulesetRequiresIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, rules := range []githubsim.Protection{{RequiredChecks: []string{"build", "e2e"}},
+		{Ruleset: true, RequiredChecks: []string{"build", "e2e"}}} {
+		g := loopback.New(t, map[string]string{"README.md": "one\n"})
+		g.Commit("stable/1", "Begin", fine)
+		g.Must(g.Protect(loopback.Repo.String(), map[string]githubsim.Protection{"stable/1": rules}))
+		g.Commit("topic", "Add code", fine)
+		var made struct{ Number int }
+		g.Call(loopback.Author, http.MethodPost, "pulls", map[string]any{"title": "t", "head": "topic", "base": "stable/1"}, &made)
+		pr := g.Reviewed(forge.Ref{Repo: loopback.Repo, Number: made.Number}, verdict.Approve)
+		reports(g, pr.Base.SHA, "build", "success")
+		reports(g, pr.Head.SHA, "build", "success")
+		action := decided(t, g, agentOf(g, decide.Author, loopback.Author), pr)
+		if want := `the check "e2e" has not begun, which the rules of stable/1 require`; action.Kind != decide.Wait ||
+			!strings.Contains(action.Reason, want) {
+			t.Errorf("it comes to %+v, want %q", action, want)
 		}
 	}
 }

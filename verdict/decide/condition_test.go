@@ -89,7 +89,7 @@ func TestConditionsSayWhatIsMissing(t *testing.T) {
 			[]string{"let in person: the rules of main block the merge: a required check or review is missing, or the rules require " +
 				"resolved conversations, of which 1 are open"}},
 		{"a check that its base requires", func(s *State) { s.Mergeable, s.Absent = MergeableBlocked, []string{"test"} },
-			[]string{`let in person: the rules of main block the merge: the check "test" has not begun, which the protection of main requires`}},
+			[]string{`let in person: the rules of main block the merge: the check "test" has not begun, which the rules of main require`}},
 		{"too many rounds", func(s *State) { s.Opinions = append(rounds(2), says("alice", head, verdict.RequestChanges)) },
 			[]string{"approved person: 3 rounds have not been enough"}},
 		{"a check from the base's CI", func(s *State) { s.Checks, s.Unknown = ChecksNone, "cla" },

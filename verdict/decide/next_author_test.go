@@ -273,7 +273,7 @@ func TestRulesThatBlockTheMergeAreWaitedForAndThenTold(t *testing.T) {
 		{"a required check has not reported", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience-1) }, Wait,
 			"is missing"},
 		{"required checks have not reported", func(s *State) { s.Mergeable, s.Absent = MergeableBlocked, []string{"test", "lint"} }, Wait,
-			`it is approved, but the checks "test", "lint" have not begun, which the protection of main requires`},
+			`it is approved, but the checks "test", "lint" have not begun, which the rules of main require`},
 		{"nor does it ever", func(s *State) { s.Mergeable, s.Now = MergeableBlocked, noon.Add(rulePatience) }, Escalate,
 			"rules block the merge: a required check or review is missing"},
 		{"nor does it ever, and people talk", func(s *State) {

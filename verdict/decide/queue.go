@@ -40,7 +40,7 @@ func (s State) waitForRules() Action {
 
 // absent names the checks that have not begun and that the base branch is known to require; without any it returns none.
 func (s State) absent(none string) string {
-	by := ", which the protection of " + s.BaseBranch + " requires"
+	by := ", which the rules of " + s.BaseBranch + " require"
 	return named(s.Absent, "has not begun"+by, "have not begun"+by, none)
 }
 
