@@ -108,6 +108,7 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 	if p.criteria.settings.Review.Strategy == config.StrategySpecialists {
 		var candidates []verdict.Evidence
 		first := req
+		first.Progress = oneByOne(progress) // what they open, the session that judges has not read
 		if allowed.Time > 0 {
 			first.Timeout = min(timeout, allowed.Time/2) // the other half is for the session that judges
 		}

@@ -184,3 +184,21 @@ func TestSpecialistsLeaveTimeToTheJudge(t *testing.T) {
 		t.Errorf("specialists have %s of %s; after their %s, %s are left to the judge", first, allowed, used, judge)
 	}
 }
+
+// The session that judges reads the change itself: patches that only specialists opened are unread.
+func TestWhatSpecialistsOpenTheJudgeHasNotRead(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, map[string]string{"README.md": "one\n", config.RepositoryPath: "review:\n  strategy: specialists\n"},
+		map[string]string{"code.txt": "fine()\n"})
+	r := newReviewer(t, g, nil)
+	r.Engine = reading.Model(func(_ context.Context, req engine.Request, prompt string) (engine.Result, error) {
+		if strings.Contains(prompt, "Walk these alone: ") {
+			reading.Patches(req, prompt)
+		}
+		return engine.Result{Text: reading.Answer(prompt, reading.Review(prompt, "Read."), verdict.Approve)}, nil
+	})
+	out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true})
+	if err != nil || out.Record.Verdict != verdict.RequestChanges || !strings.Contains(out.Review.Body, "whose patch it never opened") {
+		t.Errorf("%v, %s:\n%s", err, out.Record.Verdict, out.Review.Body)
+	}
+}
