@@ -237,6 +237,8 @@ const (
 	ProgressText ProgressKind = "text"
 	// ProgressTool: the model calls a tool. Text has its name and target.
 	ProgressTool ProgressKind = "tool"
+	// ProgressSwitch: another model, named in Text, begins the turn anew. It knows nothing of what was reported before.
+	ProgressSwitch ProgressKind = "switch"
 	// ProgressRetry: the provider refused, and the CLI will retry.
 	ProgressRetry ProgressKind = "retry"
 	// ProgressHeartbeat: nothing was received for Silence, a multiple of 30 seconds. Text is the tool that is

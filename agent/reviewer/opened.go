@@ -15,7 +15,7 @@ import (
 	"touchstone/worktree/lazyregexp"
 )
 
-// opened records the files that a session's tool calls named.
+// opened records the files that the tool calls of a session's present model named.
 type opened struct {
 	dir   string // in which they are
 	names map[string]bool
@@ -29,6 +29,9 @@ func within(dir string) *opened {
 // note records the names in a tool call. A shell pattern counts as opening what it matches, if the call also
 // names the directory.
 func (o *opened) note(p engine.Progress) {
+	if p.Kind == engine.ProgressSwitch { // what the model before it opened, this one has not seen
+		clear(o.names)
+	}
 	if p.Kind != engine.ProgressTool {
 		return
 	}

@@ -49,6 +49,22 @@ func TestOpenedPatches(t *testing.T) {
 	}
 }
 
+// What a model read that another one replaces is not read by that one.
+func TestAnotherModelHasOpenedNothing(t *testing.T) {
+	t.Parallel()
+	one := change.File{Patches: []string{"/tmp/review-7/0001.patch"}}
+	read := engine.Progress{Kind: engine.ProgressTool, Text: "Read", Target: one.Patches[0]}
+	o := within("/tmp/review-7")
+	for _, step := range []struct {
+		happens engine.Progress
+		opened  bool
+	}{{read, true}, {engine.Progress{Kind: engine.ProgressSwitch, Text: "claude sonnet"}, false}, {read, true}} {
+		if o.note(step.happens); o.all(one) != step.opened {
+			t.Errorf("after %s, opened: %t", step.happens.Kind, o.all(one))
+		}
+	}
+}
+
 func TestFilesThatAreNamedAndNotOpenedAreSaidSo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -401,7 +401,8 @@ func TestConcurrentSessionsShareBreakers(t *testing.T) {
 }
 
 // TestProgressCountsAllThatWereAsked reports, while another model works, also what the first one has used: that
-// is what is booked if the agent is killed then.
+// is what is booked if the agent is killed then. It says when the other model begins, which has not seen what the first one
+// read.
 func TestProgressCountsAllThatWereAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := staged(nil)
@@ -420,7 +421,9 @@ func TestProgressCountsAllThatWereAsked(t *testing.T) {
 		})
 		var got []engine.Progress
 		req := review
-		req.Progress = func(p engine.Progress) { got = append(got, engine.Progress{Used: p.Used, CostUSD: p.CostUSD}) }
+		req.Progress = func(p engine.Progress) {
+			got = append(got, engine.Progress{Kind: p.Kind, Used: p.Used, CostUSD: p.CostUSD})
+		}
 		session := opened(t, e, req)
 		defer session.Close()
 		for range 2 {
@@ -429,8 +432,10 @@ func TestProgressCountsAllThatWereAsked(t *testing.T) {
 			}
 		}
 		want := []engine.Progress{
-			{Used: verdict.Usage{Output: 100}, CostUSD: 2}, {Used: verdict.Usage{Output: 110}, CostUSD: 3},
-			{Used: verdict.Usage{Output: 120}, CostUSD: 4},
+			{Kind: engine.ProgressText, Used: verdict.Usage{Output: 100}, CostUSD: 2},
+			{Kind: engine.ProgressSwitch, Used: verdict.Usage{Output: 100}, CostUSD: 2},
+			{Kind: engine.ProgressText, Used: verdict.Usage{Output: 110}, CostUSD: 3},
+			{Kind: engine.ProgressText, Used: verdict.Usage{Output: 120}, CostUSD: 4},
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%+v", got)

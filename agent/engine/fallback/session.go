@@ -193,6 +193,9 @@ func (s *session) advance(ctx context.Context, req engine.Request) *engine.Error
 				zerolog.Ctx(ctx).Warn().Stringer("model", next).Str("because",
 					fmt.Sprintf("%s %s", s.wanted, s.why)).Msg("the session continues with another model")
 			}
+			if s.inner != nil && req.Progress != nil {
+				req.Progress(engine.Progress{Kind: engine.ProgressSwitch, Text: next.String(), Used: s.spent.Usage, CostUSD: s.spent.CostUSD})
+			}
 			s.inner, s.at, s.settled = inner, next, false
 			return nil
 		}
