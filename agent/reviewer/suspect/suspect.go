@@ -53,8 +53,8 @@ type Text struct {
 }
 
 const (
-	// MaxFound is the maximum number of holds of one change, and of its evidence. One more hold says that
-	// there were others.
+	// MaxFound is the maximum number of holds of one change, and of the marks and addresses in one text. One more hold says
+	// that there were others.
 	MaxFound = 50
 	// maxDetail is the maximum length of the details on one place, in bytes.
 	maxDetail = 300
@@ -89,7 +89,7 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 		holds = append(holds[:MaxFound:MaxFound],
 			verdict.Hold{Kind: holds[MaxFound].Kind, Rule: rule, Detail: "There is more of this than is listed here."})
 	}
-	return holds, evidence[:min(len(evidence), MaxFound)]
+	return holds, evidence
 }
 
 // marker matches text that only the product and its sessions write: the lines that end an answer, the
