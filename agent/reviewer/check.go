@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,7 +82,15 @@ func (p *Prepared) check(ctx context.Context, x *Examination, progress func(engi
 		a.nonce = rand.Text()
 		a.prompt = p.refute(ctx, f, a.nonce).String()
 		all.Go(func() error {
-			a.result, a.err = once(ctx, p.examiner.Engine, req, a.prompt)
+			mine := req
+			if allowed.Time > 0 { // of what is left, those before it have used a part
+				mine.Timeout = min(req.Timeout, allowed.Time-x.Result.Duration-time.Since(began))
+			}
+			if mine.Timeout <= 0 {
+				a.err = errors.New("no time is left for it")
+				return nil
+			}
+			a.result, a.err = once(ctx, p.examiner.Engine, mine, a.prompt)
 			return nil
 		})
 	}

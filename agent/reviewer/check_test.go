@@ -3,6 +3,8 @@ package reviewer_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -258,6 +260,28 @@ func TestACheckTakesItsShareOfTheEnginesTime(t *testing.T) {
 		if len(asked) != 1 || asked[0].Timeout != want {
 			t.Errorf("of %s: %+v", set, asked)
 		}
+	}
+}
+
+// TestChecksShareTheTimeThatIsLeft: no more than three run at once, and those after them have what these leave.
+func TestChecksShareTheTimeThatIsLeft(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, plain, map[string]string{"code.txt": "unsafe_1()\nunsafe_2()\nunsafe_3()\nunsafe_4()\nunsafe_5()\n"})
+	var found []verdict.Finding
+	for line := range 5 {
+		found = append(found, grave(at(line+1, fmt.Sprintf("unsafe_%d()", line+1))))
+	}
+	var asked []loopback.Asked
+	r := newReviewer(t, g, nil)
+	r.Engine = checking{loopback.Model(answering(found...)), upholds, &sync.Mutex{}, &asked}
+	const allowed = time.Minute
+	_, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true, Allowance: verdict.Allowance{Time: allowed}})
+	var have []time.Duration
+	for _, a := range asked {
+		have = append(have, a.Timeout)
+	}
+	if slices.Sort(have); err != nil || len(have) != len(found) || have[4] > allowed || have[0] == have[4] {
+		t.Errorf("%v; of %s, they have %s", err, allowed, have)
 	}
 }
 
