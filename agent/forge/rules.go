@@ -2,6 +2,7 @@ package forge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -81,7 +82,8 @@ type ruleNode struct {
 // rulePages bounds how many pages of 100 rules are read.
 const rulePages = 10
 
-// addRulesets adds the requirements of rulesets. A server without rulesets has none.
+// addRulesets adds the requirements of rulesets. A server without rulesets has none, nor has a private repository whose plan
+// does not include them. Every token that can read the repository may read them.
 func (c *Client) addRulesets(ctx context.Context, repo Repo, rules *Rules) error {
 	for page := 1; page != 0 && page <= rulePages; {
 		path := fmt.Sprintf("repos/%s/rules/branches/%s?per_page=100&page=%d", repo, url.PathEscape(rules.Branch), page)
@@ -91,7 +93,7 @@ func (c *Client) addRulesets(ctx context.Context, repo Repo, rules *Rules) error
 		}
 		var all []ruleNode
 		response, err := c.rest.Do(ctx, request, &all)
-		if err != nil && response != nil && response.StatusCode == http.StatusNotFound {
+		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForbidden) {
 			return nil
 		}
 		if err != nil {
