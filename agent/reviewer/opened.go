@@ -26,8 +26,11 @@ func within(dir string) *opened {
 	return &opened{dir: filepath.Base(dir), names: map[string]bool{}}
 }
 
+// searching are the engines' names of tools that list or search files, in lower case.
+var searching = []string{"glob", "grep", "list", "search"}
+
 // note records the names in a tool call. A shell pattern counts as opening what it matches, if the call also
-// names the directory.
+// names the directory; that of a search does not, since it shows no more than names and single lines.
 func (o *opened) note(p engine.Progress) {
 	if p.Kind == engine.ProgressSwitch { // what the model before it opened, this one has not seen
 		clear(o.names)
@@ -36,7 +39,8 @@ func (o *opened) note(p engine.Progress) {
 		return
 	}
 	call := p.Text + " " + p.Target
-	inside := strings.Contains(call, o.dir)
+	tool, _, _ := strings.Cut(strings.ToLower(p.Text), " ")
+	inside := strings.Contains(call, o.dir) && !slices.Contains(searching, tool)
 	for _, word := range strings.FieldsFunc(call, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(".-_*?[]", r)
 	}) {

@@ -49,6 +49,28 @@ func TestOpenedPatches(t *testing.T) {
 	}
 }
 
+// Claude, opencode and agents that speak ACP list and search files by tools of these names.
+func TestFilesThatAreListedAreNotOpened(t *testing.T) {
+	t.Parallel()
+	one := change.File{Patches: []string{"/tmp/review-7/0001.patch"}}
+	const listed = `{"pattern":"*.patch","path":"/tmp/review-7"}`
+	for _, test := range []struct {
+		tool, arguments string
+		opened          bool
+	}{
+		{"Glob *.patch", listed, false}, {"glob *.patch", listed, false}, {"list /tmp/review-7", listed, false},
+		{"search *.patch", "FindFiles *.patch " + listed, false},
+		{"Grep TODO", `{"pattern":"TODO","path":"/tmp/review-7","glob":"*.patch"}`, false},
+		{"Grep .", `{"pattern":".","path":"/tmp/review-7/0001.patch"}`, true},
+		{"read *.patch", `ReadManyFiles {"include":["/tmp/review-7/*.patch"]}`, true},
+	} {
+		o := within("/tmp/review-7")
+		if o.note(engine.Progress{Kind: engine.ProgressTool, Text: test.tool, Target: test.arguments}); o.all(one) != test.opened {
+			t.Errorf("%s %s: opened: %t", test.tool, test.arguments, !test.opened)
+		}
+	}
+}
+
 // What a model read that another one replaces is not read by that one.
 func TestAnotherModelHasOpenedNothing(t *testing.T) {
 	t.Parallel()
