@@ -118,6 +118,9 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 		material.suspicions = slices.Concat(material.suspicions, candidates)
 		if allowed.Time > 0 {
 			left := allowed.Time - x.Result.Duration
+			if left <= 0 { // a request's zero would mean another bound
+				return x, engine.Errorf(engine.Timeout, "specialists took all of the review's %s", allowed.Time)
+			}
 			req.Timeout = min(timeout, left)
 			spare = left - req.Timeout
 		}

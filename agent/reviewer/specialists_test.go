@@ -3,6 +3,7 @@ package reviewer_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -182,6 +183,25 @@ func TestSpecialistsLeaveTimeToTheJudge(t *testing.T) {
 	// The sessions' own figures are zero, so that the review's time is that of the specialists by the clock.
 	if used := out.Record.Duration; first != allowed/2 || used == 0 || (allowed-judge).Round(time.Millisecond) != used {
 		t.Errorf("specialists have %s of %s; after their %s, %s are left to the judge", first, allowed, used, judge)
+	}
+}
+
+// Specialists that take longer than the review has leave no session to judge, and no request without a bound.
+func TestSpecialistsThatTakeAllTimeEndTheReview(t *testing.T) {
+	t.Parallel()
+	g, ref := opened(t, map[string]string{"README.md": "one\n", config.RepositoryPath: "review:\n  strategy: specialists\n"},
+		map[string]string{"code.txt": "fine()\n"})
+	r := newReviewer(t, g, nil)
+	r.Engine = reading.Model(func(_ context.Context, req engine.Request, prompt string) (engine.Result, error) {
+		if !strings.Contains(prompt, "Walk these alone: ") {
+			t.Errorf("a session with %s judges", req.Timeout)
+		}
+		return engine.Result{Text: reading.Answer(prompt, reading.Review(prompt, "Read."), verdict.Approve)}, nil
+	})
+	_, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{DryRun: true, Allowance: verdict.Allowance{Time: 2}})
+	var failure *engine.Error
+	if !errors.As(err, &failure) || failure.Class != engine.Timeout {
+		t.Errorf("%v", err)
 	}
 }
 
