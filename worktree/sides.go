@@ -21,8 +21,8 @@ type Sides struct {
 	Unread bool
 }
 
-// Sides reads both sides of those files of a diff whose path, or old path, is wanted. A side of more than max
-// bytes is not read, nor is anything beyond 64 MiB in total. Submodules are skipped, because their contents
+// Sides reads both sides of those files of a diff whose path, or old path, is wanted, in its order. A side of more
+// than max bytes is not read, nor is anything beyond 64 MiB in total. Submodules are skipped, because their contents
 // are not here.
 func (t *Tree) Sides(ctx context.Context, d diff.Diff, wanted func(path string) bool, max int64) ([]Sides, error) {
 	c := t.Contents(ctx)

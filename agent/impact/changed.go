@@ -54,43 +54,34 @@ type goSide struct {
 	lines         lineChanges
 }
 
-// understand finds the names that a change touches.
+// understand finds the names that a change touches. sides are those of all files of the diff but submodules, in its order.
 func understand(diff diff.Diff, sides []worktree.Sides) changed {
 	c := changed{added: map[string]map[int]string{}, outlines: map[string][]outline.Block{}, annotated: map[string]bool{},
 		bases: map[string][]string{}, used: map[string]bool{}, kept: map[string]bool{}}
-	of := map[[2]string]worktree.Sides{}
-	for _, s := range sides {
-		of[[2]string{s.OldPath, s.Path}] = s
-	}
-	var defined, gone []Name
+	var found []Name
 	named := literals{}
 	for _, f := range diff.Files {
-		key := [2]string{f.OldPath, f.Path}
-		switch f.Status {
-		case "added":
-			key[0] = ""
-		case "deleted":
-			key = [2]string{f.OldPath, ""}
-			if key[0] == "" {
-				key[0] = f.Path
-			}
+		var s worktree.Sides
+		if !f.Submodule {
+			s, sides = sides[0], sides[1:]
 		}
-		s, ok := of[key]
-		if !ok || s.Unread || f.Binary || f.Truncated {
+		if f.Submodule || s.Unread || f.Binary || f.Truncated {
 			c.unread++
 			continue
 		}
 		lines := changesOf(f.Patch)
 		c.added[f.Path] = lines.added
-		for _, side := range []map[int]string{lines.removed, lines.added, lines.beside} {
-			for at, line := range side {
+		for _, side := range []struct {
+			lines         map[int]string
+			changed, kept bool
+		}{{lines.removed, true, false}, {lines.added, true, true}, {lines.beside, false, true}} {
+			for _, line := range side.lines {
 				if len(line) > maxLine {
 					continue
 				}
 				for _, name := range parts(line) {
-					c.used[name] = c.used[name] || lines.beside[at] != line
-					_, was := lines.removed[at]
-					c.kept[name] = c.kept[name] || !was || lines.removed[at] != line
+					c.used[name] = c.used[name] || side.changed
+					c.kept[name] = c.kept[name] || side.kept
 				}
 			}
 		}
@@ -102,14 +93,7 @@ func understand(diff diff.Diff, sides []worktree.Sides) changed {
 		c.outlines[f.Path] = after
 		c.bases[f.Path] = basesIn(after, s.After)
 		c.annotated[f.Path] = bytes.Contains(s.After, []byte("@graph-"))
-		names := touched(s, before, after, lines, test)
-		for _, n := range names {
-			if n.How == Removed {
-				gone = append(gone, n)
-			} else {
-				defined = append(defined, n)
-			}
-		}
+		found = append(found, touched(s, before, after, lines, test)...)
 		if outline.Broken(f.Path, s.After) {
 			c.broken = append(c.broken, f.Path)
 		}
@@ -126,19 +110,19 @@ func understand(diff diff.Diff, sides []worktree.Sides) changed {
 		}
 	}
 	// A name that is removed here and defined there has moved: the uses of the new definition are its uses.
-	now := map[string]bool{}
-	for _, n := range defined {
-		now[n.title()] = true
-	}
-	was := map[string]bool{}
-	for _, n := range gone {
-		was[n.title()] = true
-		if !now[n.title()] {
-			c.names = append(c.names, n)
+	was, now := map[string]bool{}, map[string]bool{}
+	for _, n := range found {
+		if n.How == Removed {
+			was[n.title()] = true
+		} else {
+			now[n.title()] = true
 		}
 	}
-	for _, n := range defined {
-		if n.How != Added || distinct(strings.Trim(n.Name, "_")) && kindOf(n.Path) != "test" && !was[n.title()] {
+	for _, n := range found {
+		switch {
+		case n.How == Removed && now[n.title()]:
+		case n.How == Added && (was[n.title()] || !distinct(strings.Trim(n.Name, "_")) || kindOf(n.Path) == "test"):
+		default:
 			c.names = append(c.names, n)
 		}
 	}
