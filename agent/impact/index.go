@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"hash/crc32"
 	"os"
 	"path"
@@ -52,7 +50,7 @@ func passed(file string) bool {
 		return true
 	}
 	file = strings.ToLower(file)
-	_, name := path.Split(file)
+	name := path.Base(file)
 	end := strings.TrimPrefix(path.Ext(name), ".")
 	stem := strings.TrimSuffix(name, "."+end)
 	return strings.Contains("/"+file, "/changelog/") || strings.Contains("/"+file, "/changelogs/") || passedNames[name] ||
@@ -100,13 +98,10 @@ func readIndex(
 	x.words = make([][]word, len(x.entries))
 	var fresh []string       // blob names, each once
 	at := map[string][]int{} // the entries with that blob
-	var name [64]byte
 	for i, e := range x.entries {
-		if n, err := hex.Decode(name[:], []byte(e.Blob)); err == nil {
-			if w, ok := kept[string(name[:n])]; ok {
-				x.words[i] = w
-				continue
-			}
+		if w, ok := kept[e.Blob]; ok {
+			x.words[i] = w
+			continue
 		}
 		if at[e.Blob] == nil {
 			fresh = append(fresh, e.Blob)
@@ -136,8 +131,7 @@ func readIndex(
 		}
 	}
 	if file != "" && len(fresh) >= enough {
-		// A failure to store the index only costs time at the next review.
-		_ = x.save(file)
+		x.save(file)
 	}
 	return x, left, nil
 }
@@ -150,21 +144,16 @@ func nearest(entries []worktree.Entry, near map[string]map[int]string) []worktre
 	for file := range near {
 		tops[top(file)] = true
 	}
-	beside := 0
+	var beside, others []worktree.Entry
 	for _, e := range entries {
 		if tops[top(e.Path)] {
-			beside++
+			beside = append(beside, e)
+		} else {
+			others = append(others, e)
 		}
 	}
-	room := map[bool]int{true: maxFiles, false: max(0, maxFiles-beside)} // for those beside near files, and for the others
-	var all []worktree.Entry
-	for _, e := range entries {
-		near := tops[top(e.Path)]
-		if room[near] > 0 {
-			room[near]--
-			all = append(all, e)
-		}
-	}
+	all := append(beside, others...)[:min(len(entries), maxFiles)]
+	slices.SortFunc(all, func(a, b worktree.Entry) int { return strings.Compare(a.Path, b.Path) })
 	return all
 }
 
@@ -189,13 +178,14 @@ func binaryText(content []byte) bool {
 // of its words, and the words.
 const magic = "touchstone words 3\n"
 
-func (x index) save(file string) error {
+// save stores the index, unless it is too large. A failure only costs time at the next review.
+func (x index) save(file string) {
 	out := make([]byte, len(magic)+4)
 	copy(out, magic)
 	for i, e := range x.entries {
 		name, err := hex.DecodeString(e.Blob)
 		if err != nil || len(out) > maxIndex {
-			return errors.Join(err, fmt.Errorf("an index of %d files", len(x.entries)))
+			return
 		}
 		out = append(append(out, byte(len(name))), name...)
 		out = binary.LittleEndian.AppendUint32(out, uint32(len(x.words[i])))
@@ -204,10 +194,10 @@ func (x index) save(file string) error {
 		}
 	}
 	binary.LittleEndian.PutUint32(out[len(magic):], crc32.ChecksumIEEE(out[len(magic)+4:]))
-	return atomicfile.Swap(file, out) // the checksum detects damage by a power cut
+	_ = atomicfile.Swap(file, out) // the checksum detects damage by a power cut
 }
 
-// load reads a stored index, keyed by the bytes of blob names; nil if there is no intact one.
+// load reads a stored index, keyed by blob names; nil if there is no intact one.
 func load(file string) map[string][]word {
 	info, err := os.Stat(file)
 	if err != nil || info.Size() > maxIndex+maxFile {
@@ -228,7 +218,7 @@ func load(file string) map[string][]word {
 		if len(data) < 1+n+4 {
 			return nil
 		}
-		name := string(data[1 : 1+n])
+		name := hex.EncodeToString(data[1 : 1+n])
 		count := int(binary.LittleEndian.Uint32(data[1+n:]))
 		if data = data[1+n+4:]; len(data)/4 < count {
 			return nil
