@@ -120,7 +120,7 @@ func (f *finder) alike() ([]Alike, error) {
 			wanted[entry] = append(wanted[entry], i)
 		}
 	}
-	err := f.read(wanted, func(entry int, file, _ string, lines []string) {
+	err := read(f, wanted, func(sought []int, file, _ string, lines []string) {
 		around := outline.SurroundingsOf(file, lines)
 		for at, line := range lines {
 			if len(line) > maxLine || len(line) < 12 {
@@ -130,7 +130,7 @@ func (f *finder) alike() ([]Alike, error) {
 				continue
 			}
 			shape, _ := shapeOf(line)
-			for _, i := range wanted[entry] {
+			for _, i := range sought {
 				s := &shapes[i]
 				if shape != s.shape {
 					continue

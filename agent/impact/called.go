@@ -30,8 +30,7 @@ type sought struct {
 	in      string // the type to which the definition must belong, if known
 	at      int    // its line, if known
 	entries []int  // the files that may have it, the likeliest first
-	scores  map[int]int
-	all     []int // all files that may have it, if it is unknown which one is meant
+	all     []int  // all files that may have it, if it is unknown which one is meant
 }
 
 // called finds the definitions of names used in changed lines and in the lines beside them, and of what the
@@ -115,31 +114,31 @@ func (f *finder) definitions(mentions []mention, known map[[2]string]bool, sever
 		}
 	}
 	found := make([][]Code, len(wanted))
-	err = f.read(reading, func(entry int, file, text string, lines []string) {
+	err = read(f, reading, func(sought []int, file, text string, lines []string) {
 		blocks := outline.Of(file, []byte(text))
-		for _, i := range reading[entry] {
-			w := &wanted[i]
-			for _, c := range f.definition(w, file, lines, blocks) {
-				c.score = w.scores[entry]
-				found[i] = append(found[i], c)
-			}
+		for _, i := range sought {
+			found[i] = append(found[i], f.definition(&wanted[i], file, lines, blocks)...)
 		}
 	})
 	for i, w := range wanted {
-		slices.SortStableFunc(found[i], func(a, b Code) int { return b.score - a.score })
-		best := slices.IndexFunc(found[i], func(c Code) bool { return c.score < found[i][0].score })
-		if best < 0 {
-			best = len(found[i])
+		most, files := 0, map[string]bool{} // the files of the definitions with the highest score
+		for _, c := range found[i] {
+			if c.score > most {
+				most = c.score
+				clear(files)
+			}
+			if c.score == most {
+				files[c.Path] = true
+			}
 		}
-		files := map[string]bool{}
-		for _, c := range found[i][:best] {
-			files[c.Path] = true
-		}
-		switch {
-		case len(files) > 1 && len(w.all) > tries || len(files) > maxSame || len(files) == 0 && len(w.all) > tries:
+		if len(files) != 1 && len(w.all) > tries || len(files) > maxSame {
 			f.report(w, several)
-		default:
-			all = append(all, slices.DeleteFunc(found[i][:best], func(c Code) bool { return len(c.Lines) == 0 })...)
+			continue
+		}
+		for _, c := range found[i] {
+			if c.score == most && len(c.Lines) > 0 {
+				all = append(all, c)
+			}
 		}
 	}
 	return all, err
@@ -151,7 +150,12 @@ func (f *finder) report(w sought, several *[]Several) {
 		slices.ContainsFunc(*several, func(s Several) bool { return s.Name == w.name }) {
 		return
 	}
-	if places := f.same(w.mention, w.all); len(places) > 1 {
+	var places []string // the nearest first
+	for _, entry := range w.all {
+		places = append(places, f.index.entries[entry].Path)
+	}
+	slices.SortStableFunc(places, func(a, b string) int { return nearness(w.file, b) - nearness(w.file, a) })
+	if len(places) > 1 {
 		*several = append(*several, Several{Name: w.name, Paths: places[:min(maxPaths, len(places))], More: max(0, len(places)-maxPaths)})
 	}
 }
@@ -172,12 +176,12 @@ func (f *finder) narrow(w *sought, defining, owning []int) {
 		return
 	}
 	w.in = w.mention.in
-	if w.near(f, owning); len(w.entries) > 0 {
+	if f.near(w, owning); len(w.entries) > 0 {
 		return
 	}
 	w.in = ""
 	of := f.ofPackage(w.mention, defining)
-	if w.near(f, of); len(of) == len(defining) {
+	if f.near(w, of); len(of) == len(defining) {
 		w.all = f.possible(w.mention, defining)
 	}
 	if w.of != "" && !itself[w.of] && !distinct(w.name) && len(w.all) > 1 {
@@ -197,18 +201,23 @@ func (f *finder) possible(m mention, holding []int) (all []int) {
 }
 
 // near records the files of the same language that a line most likely means, the nearest first.
-func (w *sought) near(f *finder, holding []int) {
-	w.entries, w.scores = f.possible(w.mention, holding), map[int]int{}
-	owner := plain(cmp.Or(w.in, w.of))
+func (f *finder) near(w *sought, holding []int) {
+	w.entries = f.possible(w.mention, holding)
+	scores := map[int]int{} // each is determined once: thousands of files can define a name
 	for _, entry := range w.entries {
-		p := f.index.entries[entry].Path
-		w.scores[entry] = 2 * nearness(w.file, p)
-		if owner != "" && plain(strings.TrimSuffix(path.Base(p), path.Ext(p))) == owner {
-			w.scores[entry]++
-		}
+		scores[entry] = w.score(f.index.entries[entry].Path)
 	}
-	slices.SortStableFunc(w.entries, func(a, b int) int { return w.scores[b] - w.scores[a] })
+	slices.SortStableFunc(w.entries, func(a, b int) int { return scores[b] - scores[a] })
 	w.entries = w.entries[:min(len(w.entries), tries)]
+}
+
+// score is higher for a file that is nearer, and for one that has the name of what the definition belongs to.
+func (w sought) score(file string) int {
+	score := 2 * nearness(w.file, file)
+	if owner := plain(cmp.Or(w.in, w.of)); owner != "" && plain(stem(file)) == owner {
+		score++
+	}
+	return score
 }
 
 // meant returns the definition of a name used in a line of Go, according to its types; checked says that the
@@ -235,7 +244,7 @@ func (f *finder) definition(w *sought, file string, lines []string, blocks []out
 			break
 		}
 		c := f.shown(file, lines, blocks, b, 0)
-		c.rank = w.rank
+		c.rank, c.score = w.rank, w.score(file)
 		all = append(all, c)
 	}
 	return all
@@ -263,8 +272,8 @@ func (f *finder) ofPackage(m mention, holding []int) []int {
 	var all []int
 	for _, entry := range holding {
 		p := f.index.entries[entry].Path
-		stem := strings.TrimSuffix(path.Base(p), path.Ext(p))
-		if plain(path.Base(path.Dir(p))) == plain(m.of) || plain(stem) == plain(m.of) || m.in != "" && plain(stem) == plain(m.in) {
+		name := plain(stem(p))
+		if plain(path.Base(path.Dir(p))) == plain(m.of) || name == plain(m.of) || m.in != "" && name == plain(m.in) {
 			all = append(all, entry)
 		}
 	}
@@ -277,14 +286,8 @@ func (f *finder) ofPackage(m mention, holding []int) []int {
 // plain normalises a name across the spelling conventions of languages.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// same returns the paths of files, the nearest first.
-func (f *finder) same(m mention, entries []int) (all []string) {
-	for _, entry := range entries {
-		all = append(all, f.index.entries[entry].Path)
-	}
-	slices.SortStableFunc(all, func(a, b string) int { return nearness(m.file, b) - nearness(m.file, a) })
-	return all
-}
+// stem returns the name of a file without its extension.
+func stem(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
 
 // nearness returns how near a file is to another one, from 0 to 3.
 func nearness(to, file string) int {

@@ -1,7 +1,6 @@
 package impact
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -118,19 +117,18 @@ var alone = set("imports comment string names document configuration CI text")
 // for each name. A document's or a configuration's line stands alone.
 func (f *finder) around(names []Name, called []Code) (all []Code, err error) {
 	type use struct{ line, rank int }
-	wanted, uses := map[int][]int{}, map[int][]use{}
+	wanted := map[int][]use{}
 	for i := range names {
 		for k, p := range names[i].Places[:min(len(names[i].Places), perPlaces)] {
 			if entry, ok := f.index.at(p.Path); ok && outline.Knows(p.Path) && !alone[strings.TrimPrefix(p.What, "test: ")] {
-				wanted[entry] = nil
-				uses[entry] = append(uses[entry], use{p.Line, k*len(names) + i})
+				wanted[entry] = append(wanted[entry], use{p.Line, k*len(names) + i})
 			}
 		}
 	}
-	err = f.read(wanted, func(entry int, file, text string, lines []string) {
+	err = read(f, wanted, func(uses []use, file, text string, lines []string) {
 		blocks := outline.Of(file, []byte(text))
 		function := outline.ByLine(blocks, func(b outline.Block) bool { return b.Callable() || b.Kind == "test" })
-		for _, u := range uses[entry] {
+		for _, u := range uses {
 			b, ok := function(u.line)
 			if !ok || b.Lines() < 2 {
 				b = outline.Block{Kind: "lines", Start: u.line - nearLines/2, Body: u.line - nearLines/2, End: u.line + nearLines/2}
@@ -169,14 +167,14 @@ var state = lazyregexp.New(`\b(?:self|this)(?:\.|->)(\w+)\b|(@\w+)`)
 // besides passes on the methods of changed types that read or write most of the state of changed methods, those
 // that share most first, ranked after the functions around the first places of each name.
 func (f *finder) besides(rank int, take func(Code)) error {
-	wanted := map[int][]int{}
-	for _, file := range slices.Sorted(maps.Keys(f.change.outlines)) {
+	wanted := map[int]bool{}
+	for file := range f.change.outlines {
 		if entry, ok := f.index.at(file); ok && f.kind(file) != "test" && outline.Knows(file) {
-			wanted[entry] = nil
+			wanted[entry] = true
 		}
 	}
 	var all []Code
-	err := f.read(wanted, func(_ int, file, _ string, lines []string) {
+	err := read(f, wanted, func(_ bool, file, _ string, lines []string) {
 		blocks := f.change.outlines[file]
 		shared := map[string]map[string]bool{} // the state that changed methods use, by type
 		callable, fields := map[string]bool{}, map[[2]string]bool{}

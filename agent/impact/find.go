@@ -77,8 +77,8 @@ func (f *finder) uses(ctx context.Context) ([]Name, error) {
 	if err := f.program.Check(ctx, typed); err != nil {
 		return nil, err
 	}
-	err := f.read(byEntry, func(entry int, file, text string, lines []string) {
-		for _, i := range byEntry[entry] {
+	err := read(f, byEntry, func(sought []int, file, text string, lines []string) {
+		for _, i := range sought {
 			f.search(&names[i], file, text, lines)
 		}
 	})
@@ -140,11 +140,11 @@ func companions(n Name) []word {
 			return all
 		}
 	}
-	stem := strings.TrimSuffix(path.Base(n.Path), path.Ext(n.Path))
-	if strings.HasSuffix(n.Path, ".go") || stem == "index" || stem == "mod" || stem == "__init__" {
-		stem = path.Base(path.Dir(n.Path))
+	from := stem(n.Path)
+	if strings.HasSuffix(n.Path, ".go") || from == "index" || from == "mod" || from == "__init__" {
+		from = path.Base(path.Dir(n.Path))
 	}
-	return append(all, hashesOf(stem)...)
+	return append(all, hashesOf(from)...)
 }
 
 // packageWord returns the name of the Go package of a method or field, which its users import.
@@ -238,8 +238,9 @@ func family(name string) string {
 	}
 }
 
-// read reads files of the index, and passes on each with its path, its text, and that split into lines.
-func (f *finder) read(wanted map[int][]int, take func(entry int, file, text string, lines []string)) error {
+// read reads files of the index, and passes on each with what is wanted of it, its path, its text, and that split into
+// lines.
+func read[T any](f *finder, wanted map[int]T, take func(wanted T, file, text string, lines []string)) error {
 	entries := slices.Sorted(maps.Keys(wanted))
 	blobs := make([]string, len(entries))
 	for i, e := range entries {
@@ -248,7 +249,7 @@ func (f *finder) read(wanted map[int][]int, take func(entry int, file, text stri
 	return f.contents.Blobs(blobs, maxFile, func(i int, content []byte) {
 		if content != nil {
 			text := string(content)
-			take(entries[i], f.index.entries[entries[i]].Path, text, strings.Split(text, "\n"))
+			take(wanted[entries[i]], f.index.entries[entries[i]].Path, text, strings.Split(text, "\n"))
 		}
 	})
 }

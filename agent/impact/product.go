@@ -81,7 +81,7 @@ func annotations(file string, lines []string) []Note {
 // changed files, annotations elsewhere, and entries of an index. Stale notes come first.
 func (f *finder) notes() ([]Note, error) {
 	touched, gone := f.touched()
-	wanted := map[int][]int{}
+	wanted := map[int]bool{}
 	var queries [][]word
 	names := slices.Sorted(maps.Keys(touched))
 	for _, name := range names[:min(len(names), maxNames)] {
@@ -90,17 +90,17 @@ func (f *finder) notes() ([]Note, error) {
 	for _, holding := range f.index.holding(queries) {
 		for _, entry := range holding[:min(len(holding), maxNoted)] {
 			if len(wanted) < 2*maxNoted {
-				wanted[entry] = nil
+				wanted[entry] = true
 			}
 		}
 	}
 	for file := range f.change.added {
 		if entry, ok := f.index.at(file); ok && f.change.annotated[file] {
-			wanted[entry] = nil
+			wanted[entry] = true
 		}
 	}
 	var all []Note
-	err := f.read(wanted, func(_ int, file, _ string, lines []string) {
+	err := read(f, wanted, func(_ bool, file, _ string, lines []string) {
 		_, changed := f.change.added[file]
 		for _, n := range annotations(file, lines) {
 			if changed || touched[n.Target] {

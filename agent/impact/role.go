@@ -217,7 +217,7 @@ func (r roleOf) said(code bool) int {
 				return 4
 			}
 		case "configuration":
-			if r.Kind == "setting" && r.key() && family(r.file) == family(r.Path) && stem(r.file) == stem(r.Path) {
+			if r.Kind == "setting" && r.key() && family(r.file) == family(r.Path) && variant(r.file) == variant(r.Path) {
 				return 5
 			}
 			if r.Kind != "setting" && (r.quoted() || r.Kind == "metric" && strings.IndexByte("[{", first(r.after)) >= 0 && r.after != "") {
@@ -269,9 +269,9 @@ func (r roleOf) asked(call string, number int) int {
 	return 0
 }
 
-// stem returns what the names of the variants of a file of settings have in common, such as config of
+// variant returns what the names of the variants of a file of settings have in common, such as config of
 // config.example.yml.
-func stem(file string) string {
+func variant(file string) string {
 	name, _, _ := strings.Cut(strings.TrimLeft(path.Base(file), "."), ".")
 	return name
 }
