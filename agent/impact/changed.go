@@ -50,6 +50,7 @@ type changed struct {
 type goSide struct {
 	path, oldPath string
 	before        []byte
+	blocks        []outline.Block // before the change
 	test          bool
 	lines         lineChanges
 }

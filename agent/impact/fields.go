@@ -49,27 +49,24 @@ func (x index) program(p *golang.Program, contents *worktree.Contents) {
 // from others of the same name.
 func (f *finder) fields(ctx context.Context) error {
 	touched := map[golang.Definition]*Name{}
-	touch := func(of golang.Definition, name string, written bool) {
-		n := touched[of]
-		if n == nil {
-			n = &Name{Kind: "field", Name: name, Path: of.Path, Line: of.Line, first: of.Line, last: of.Line, How: Touched}
-			touched[of] = n
-		}
-		if n.weight++; written {
-			n.weight += 3
+	touch := func(refs []golang.Ref, changed map[int]string) {
+		for _, r := range refs {
+			if _, ok := changed[r.Line]; !ok || !r.Field {
+				continue
+			}
+			n := touched[r.Of]
+			if n == nil {
+				n = &Name{Kind: "field", Name: r.Name, Path: r.Of.Path, Line: r.Of.Line, first: r.Of.Line, last: r.Of.Line, How: Touched}
+				touched[r.Of] = n
+			}
+			if n.weight++; r.Written {
+				n.weight += 3
+			}
 		}
 	}
 	var paths []string
-	dirs := map[string]map[string][]byte{}
 	for _, side := range f.change.golang {
 		paths = append(paths, side.path)
-		if len(side.lines.removed) > 0 && !side.test && side.path == side.oldPath {
-			dir := path.Dir(side.path)
-			if dirs[dir] == nil {
-				dirs[dir] = map[string][]byte{}
-			}
-			dirs[dir][side.path] = side.before
-		}
 	}
 	if err := f.program.Check(ctx, paths); err != nil {
 		return err
@@ -77,30 +74,14 @@ func (f *finder) fields(ctx context.Context) error {
 	if len(paths) > 0 && f.program.Modules() == 0 {
 		f.unseen = append(f.unseen, "No go.mod names a module: what Go files use of each other's packages is told by names alone.")
 	}
-	before := map[string][]golang.Ref{}
-	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
-		refs, err := f.program.Text(ctx, dir, dirs[dir])
-		if err != nil {
-			return err
-		}
-		maps.Copy(before, refs)
+	before, err := f.before(ctx)
+	if err != nil {
+		return err
 	}
 	for _, side := range f.change.golang {
-		if side.test {
-			continue
-		}
-		refs, _ := f.program.Refs(side.path)
-		for _, r := range refs {
-			if _, added := side.lines.added[r.Line]; added && r.Field {
-				touch(r.Of, r.Name, r.Written)
-			}
-		}
-		for _, r := range before[side.path] {
-			if _, removed := side.lines.removed[r.Line]; removed && r.Field {
-				if of, ok := f.now(r); ok {
-					touch(of, r.Name, r.Written)
-				}
-			}
+		if refs, _ := f.program.Refs(side.path); !side.test {
+			touch(refs, side.lines.added)
+			touch(before[side.path], side.lines.removed)
 		}
 	}
 	type source struct {
@@ -133,46 +114,48 @@ func (f *finder) fields(ctx context.Context) error {
 	return nil
 }
 
-// now returns the position at the head of a field that a line before the change refers to; ok is false if the
-// field was removed.
-func (f *finder) now(r golang.Ref) (of golang.Definition, ok bool) {
-	moved, known := f.moved[r.Of.Path]
-	if !known {
-		moved = f.change.moved(r.Of.Path)
-		f.moved[r.Of.Path] = moved
+// before returns the references in the former texts of Go files that lost lines, by path. They refer to fields at
+// their positions at the head; those to fields that were removed are left out.
+func (f *finder) before(ctx context.Context) (map[string][]golang.Ref, error) {
+	type field struct {
+		golang.Definition
+		name string
 	}
-	if moved == nil {
-		return r.Of, true // in a file that the change does not touch
-	}
-	line, ok := moved[placed{r.Name, r.Of.Line}]
-	return golang.Definition{Path: r.Of.Path, Line: line}, ok
-}
-
-// placed is a field by its name and line.
-type placed struct {
-	name string
-	line int
-}
-
-// moved returns the lines at the head of the fields that a file had before the change; nil if the change does not touch it.
-func (c *changed) moved(file string) map[placed]int {
-	var old []byte
-	for _, side := range c.golang {
-		if side.path == file {
-			old = side.before
+	texts, now := map[string]map[string][]byte{}, map[field]int{} // texts by directory and path; lines at the head
+	for _, side := range f.change.golang {
+		if len(side.lines.removed) == 0 || side.test || side.path != side.oldPath {
+			continue
+		}
+		dir := path.Dir(side.path)
+		if texts[dir] == nil {
+			texts[dir] = map[string][]byte{}
+		}
+		texts[dir][side.path] = side.before
+		is := byTitle(f.change.outlines[side.path])
+		for _, was := range side.blocks {
+			if b, there := is[was.Title()]; there && was.Kind == "field" {
+				now[field{golang.Definition{Path: side.path, Line: was.Start}, was.Name}] = b.Start
+			}
 		}
 	}
-	if old == nil {
-		return nil
-	}
-	now := byTitle(c.outlines[file])
-	all := map[placed]int{}
-	for _, was := range outline.Of(file, old) {
-		if is, there := now[was.Title()]; there && was.Kind == "field" {
-			all[placed{was.Name, was.Start}] = is.Start
+	all := map[string][]golang.Ref{}
+	for _, dir := range slices.Sorted(maps.Keys(texts)) {
+		byFile, err := f.program.Text(ctx, dir, texts[dir])
+		if err != nil {
+			return nil, err
+		}
+		for file, refs := range byFile {
+			for _, r := range refs {
+				if _, former := texts[dir][r.Of.Path]; former { // other files are read as they are at the head
+					r.Of.Line = now[field{r.Of, r.Name}]
+				}
+				if r.Of.Line > 0 {
+					all[file] = append(all[file], r)
+				}
+			}
 		}
 	}
-	return all
+	return all, nil
 }
 
 // asked matches an attribute or property that a line accesses on a value without calling it; sigil matches
@@ -192,7 +175,7 @@ func implicit(file string) bool {
 // found later, by their types.
 func (c *changed) touch(s worktree.Sides, test bool, before, after []outline.Block, lines lineChanges) {
 	if strings.HasSuffix(s.Path, ".go") {
-		c.golang = append(c.golang, goSide{s.Path, s.OldPath, s.Before, test, lines})
+		c.golang = append(c.golang, goSide{s.Path, s.OldPath, s.Before, before, test, lines})
 		return
 	}
 	if test || !outline.Knows(s.Path) || c.looked > maxLooked {

@@ -33,6 +33,23 @@ func TestFieldsThatChangedLinesTouchAreListedWithWhoReadsAndWritesThem(t *testin
 				"touched field Store.name: store/new.go:4 writes in New",
 			},
 		},
+		"of Go, by a removed line, and defined further down than before": {
+			map[string]string{
+				"go.mod":       module,
+				"store/s.go":   "package store\n\ntype Store struct {\n\tSize int\n}\n\nfunc New() *Store {\n\treturn &Store{Size: 1}\n}\n",
+				"store/use.go": "package store\n\ntype view struct{ s *Store }\n\nfunc (v view) Width() int {\n\treturn v.s.Size\n}\n",
+				"cmd/main.go":  "package main\n\nimport \"acme/store\"\n\nfunc main() {\n\ts := store.New()\n\ts.Size++\n}\n",
+			},
+			map[string]string{
+				"store/s.go": "package store\n\n// Store is new here.\n\ntype Store struct {\n\tSize int\n}\n\nfunc New() *Store {\n\treturn " +
+					"&Store{Size: 1}\n}\n",
+				"cmd/main.go": "package main\n\nimport \"acme/store\"\n\nfunc main() {\n\ts := store.New()\n}\n",
+			},
+			[]string{
+				"touched field Store.Size: store/s.go:10 writes in New",
+				"touched field Store.Size: store/use.go:6 reads in view.Width",
+			},
+		},
 		"of Python, in the class and where the type tells": {
 			map[string]string{
 				"app/cart.py": "class Cart:\n    def __init__(self):\n        self.total = 0\n\n    def add(self, n):\n        self.total += n\n\n " +

@@ -35,9 +35,8 @@ type finder struct {
 	program  *golang.Program
 	index    index
 	contents *worktree.Contents
-	kinds    map[string]string         // kinds of files, by path
-	unseen   []string                  // what could not be searched
-	moved    map[string]map[placed]int // the fields of files before the change, by path; see [changed.moved]
+	kinds    map[string]string // kinds of files, by path
+	unseen   []string          // what could not be searched
 }
 
 // candidate is a file in which a name may be used.

@@ -190,7 +190,7 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 	unseen(left, "Only %d files of the repository were searched, and %d not.", maxFiles, left)
 	unseen(x.long, "%s of the repository with more than %d KiB: not searched.", verdict.Amount(x.long, "file", "files"), maxFile>>10)
 	x.program(program, contents)
-	f := finder{program: program, change: c, index: x, contents: contents, kinds: map[string]string{}, moved: map[string]map[placed]int{}}
+	f := finder{program: program, change: c, index: x, contents: contents, kinds: map[string]string{}}
 	sheet.Imports = c.imports
 	if err = f.fields(ctx); err != nil {
 		return sheet, err
