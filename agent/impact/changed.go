@@ -101,7 +101,7 @@ func understand(diff diff.Diff, sides []worktree.Sides) changed {
 		product, tests := lines.apart(s)
 		if !test {
 			product.widen(after, string(s.After))
-			named.collect(f, s, product)
+			named.collect(f.Path, s, product)
 		}
 		c.touch(s, test, before, after, product)
 		c.use(f.Path, s.After, test, product)
@@ -147,7 +147,7 @@ func (c *changed) dropped() (all []Name) {
 		known := func(n Name) bool { return n.Name == m.name }
 		if m.rank == removedLine && distinct(m.name) && !c.kept[m.name] && len(all) < maxDropped && !slices.ContainsFunc(c.names, known) &&
 			!slices.ContainsFunc(all, known) {
-			all = append(all, Name{Kind: "name", Name: m.name, Path: m.file, Line: m.line, first: m.line, last: m.line, How: Dropped, old: true})
+			all = append(all, Name{Kind: "name", Name: m.name, Path: m.file, Line: m.line, first: m.line, last: m.line, How: Dropped})
 		}
 	}
 	return all
@@ -167,9 +167,9 @@ func basesIn(blocks []outline.Block, text []byte) (all []string) {
 // fileName returns a file that was removed or renamed, by its base name: others refer to it by that name.
 func fileName(f diff.File) Name {
 	if f.Status == "deleted" {
-		return Name{Kind: "file", Name: path.Base(f.Path), In: path.Dir(f.Path), Path: f.Path, How: Removed, old: true}
+		return Name{Kind: "file", Name: path.Base(f.Path), In: path.Dir(f.Path), Path: f.Path, How: Removed}
 	}
-	return Name{Kind: "file", Name: path.Base(f.OldPath), In: path.Dir(f.OldPath), Path: f.OldPath, How: Renamed, To: f.Path, old: true}
+	return Name{Kind: "file", Name: path.Base(f.OldPath), In: path.Dir(f.OldPath), Path: f.OldPath, How: Renamed, To: f.Path}
 }
 
 // touched returns the definitions of one file that contain changed lines, and those that were added or
@@ -178,8 +178,7 @@ func touched(s worktree.Sides, before, after []outline.Block, lines lineChanges,
 	was, is := byTitle(before), byTitle(after)
 	var names []Name
 	add := func(b outline.Block, file string, how How) {
-		names = append(names, Name{Kind: b.Kind, Name: b.Name, In: b.In, Path: file, Line: b.Start, first: b.Start, last: b.End, How: how,
-			old: how == Removed})
+		names = append(names, Name{Kind: b.Kind, Name: b.Name, In: b.In, Path: file, Line: b.Start, first: b.Start, last: b.End, How: how})
 	}
 	tests, owner, oldOwner := inline(after), owners(after), owners(before)
 	for i, b := range after {
@@ -209,10 +208,10 @@ func touched(s worktree.Sides, before, after []outline.Block, lines lineChanges,
 	old, text := bytes.Split(s.Before, []byte("\n")), bytes.Split(s.After, []byte("\n"))
 	for i := range names {
 		n := &names[i]
-		for !n.old && n.first > 1 && comment.Match(text[n.first-2]) { // the comment above a definition is not a use of it
+		for !n.old() && n.first > 1 && comment.Match(text[n.first-2]) { // the comment above a definition is not a use of it
 			n.first--
 		}
-		if n.old {
+		if n.old() {
 			n.hide(old[n.Line-1])
 		} else {
 			n.hide(text[n.Line-1])

@@ -374,7 +374,7 @@ func (f *finder) related(n *Name, dir, other string) bool {
 func (n *Name) defining(lines []string) {
 	switch n.Kind {
 	case "const", "var", "field":
-		if !n.old && 0 < n.Line && n.Line <= len(lines) {
+		if !n.old() && 0 < n.Line && n.Line <= len(lines) {
 			n.Text = verdict.Clip(strings.TrimSpace(lines[n.Line-1]), maxText)
 		}
 	}

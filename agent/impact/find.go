@@ -377,7 +377,7 @@ func (r *reading) another(p Place, m meaning, at int, owner string) bool {
 	n, i, touched := r.name, p.Line-1, r.name.How == Touched
 	line := r.lines[i]
 	switch {
-	case !n.old && m.known && !m.same && m.what == "", touched && r.checked && !m.known: // or a type that is not in this repository
+	case !n.old() && m.known && !m.same && m.what == "", touched && r.checked && !m.known: // or a type that is not in this repository
 		return true
 	case touched && (p.What != "reads" && p.What != "writes" || !m.known && called(line[at+len(n.Name):])):
 		return true
@@ -434,7 +434,7 @@ func (f *finder) inside(n *Name, file string, line int) bool {
 	if _, ok := f.change.added[file][line]; ok {
 		return true
 	}
-	return file == n.Path && !n.old && n.first <= line && line <= n.last
+	return file == n.Path && !n.old() && n.first <= line && line <= n.last
 }
 
 // find returns the position of a name as a whole word in a line; -1 if it is not there or the name is empty.

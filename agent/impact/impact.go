@@ -84,9 +84,8 @@ type Name struct {
 	// Text is the line that defines a constant, a variable or a field.
 	Text string `json:"text,omitempty"`
 
-	weight      int  // for a field: how much of the change is about it
-	old         bool // Path and Line refer to the file before the change
-	first, last int  // the lines of its definition, and of the comment above it
+	weight      int // for a field: how much of the change is about it
+	first, last int // the lines of its definition, and of the comment above it
 	// hidden is "file" or "package" if no code outside of that can use it.
 	hidden string
 	// word is a name of one word, without dashes. Only places that have it in its role are uses of it; others
@@ -94,6 +93,9 @@ type Name struct {
 	word           string
 	others, common bool
 }
+
+// old reports whether Path and Line refer to the file before the change.
+func (n Name) old() bool { return n.How == Removed || n.How == Renamed || n.How == Dropped }
 
 // How is what a change does to a name, ordered by how much it concerns others.
 type How int

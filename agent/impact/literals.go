@@ -7,18 +7,22 @@ import (
 	"strings"
 
 	"touchstone/worktree"
-	"touchstone/worktree/diff"
 	"touchstone/worktree/lazyregexp"
 )
 
-// literals are the names in strings, keys and statements of the changed lines, with whether they were removed
-// or added.
+// literals are the names in strings, keys and statements of the changed lines, with the sides that have them.
 type literals map[string]*literal
 
 type literal struct {
 	Name
 	removed, added bool
-	exact          bool // it is written as a definite name, too
+}
+
+// side is a side of a file whose changed lines are searched for literals.
+type side struct {
+	literals
+	file    string
+	removed bool
 }
 
 var (
@@ -51,85 +55,69 @@ var importPath = lazyregexp.New(`^\s*(?:[\w.]+\s+)?"[^"]+"$`)
 var settingFiles = lazyregexp.New(`(?i)\.(?:ya?ml|toml|ini|cfg|conf|properties|json|env)$|(?:^|/)(?:\.env[\w.]*|Dockerfile[\w.]*)$`)
 
 // collect finds the names in a file's changed lines.
-func (l literals) collect(f diff.File, s worktree.Sides, lines lineChanges) {
-	if strings.EqualFold(path.Ext(f.Path), ".md") || strings.EqualFold(path.Ext(f.Path), ".rst") {
-		return
-	}
-	head := strings.Split(string(s.After), "\n")
-	l.side(f, s.Before, strings.Split(string(s.Before), "\n"), head, lines.removed, true)
-	l.side(f, s.After, head, head, lines.added, false)
-}
-
-// side finds the names in the changed lines of one side of a file.
-func (l literals) side(f diff.File, content []byte, all, head []string, changed map[int]string, removed bool) {
-	if len(changed) == 0 {
+func (l literals) collect(file string, s worktree.Sides, lines lineChanges) {
+	if strings.EqualFold(path.Ext(file), ".md") || strings.EqualFold(path.Ext(file), ".rst") {
 		return
 	}
 	var kept map[string]bool // the keys that a file of settings still has
-	if removed && settingFiles.MatchString(f.Path) {
-		kept = keysIn(head)
+	if settingFiles.MatchString(file) && len(lines.removed) > 0 {
+		kept = keysIn(strings.Split(string(s.After), "\n"))
 	}
-	var columns map[int][]role
-	if !settingFiles.MatchString(f.Path) {
-		columns = columnsIn(string(content))
+	side{l, file, true}.collect(string(s.Before), lines.removed, kept)
+	side{l, file, false}.collect(string(s.After), lines.added, nil)
+}
+
+func (s side) collect(text string, changed map[int]string, kept map[string]bool) {
+	if len(changed) == 0 {
+		return
+	}
+	all := strings.Split(text, "\n")
+	var columns map[int][]Name
+	if !settingFiles.MatchString(s.file) {
+		columns = columnsIn(text)
 	}
 	for _, at := range slices.Sorted(maps.Keys(changed)) {
-		text := changed[at]
-		l.line(f, at, text, removed)
-		for _, c := range columns[at] {
-			l.role(f, at, c, removed)
+		line := changed[at]
+		s.line(at, line)
+		for _, n := range columns[at] {
+			s.note(at, n)
 		}
-		if at > len(all) || len(all[at-1]) > maxLine || comment.MatchString(text) && !strings.HasPrefix(strings.TrimSpace(text), "--") &&
+		if at > len(all) || len(all[at-1]) > maxLine || comment.MatchString(line) && !strings.HasPrefix(strings.TrimSpace(line), "--") &&
 			!derived.MatchString(all[max(0, at-2)]) {
 			continue
 		}
-		for _, r := range roles(f, all, at) {
-			if !kept[r.word] {
-				l.role(f, at, r, removed)
+		for _, n := range roles(s.file, all, at) {
+			if !kept[n.word] {
+				s.note(at, n)
 			}
 		}
 	}
 }
 
-// role notes a name of one word by its role.
-func (l literals) role(f diff.File, at int, r role, removed bool) {
-	name := r.word
-	if r.kind == "flag" {
-		name = "--" + name
-	}
-	l.note(f, at, Name{Kind: r.kind, Name: name, In: r.in, word: r.word}, removed)
-}
-
-// note records a name of a changed line.
-func (l literals) note(f diff.File, at int, n Name, removed bool) {
+// note records a name of a changed line. One that is written as a definite name, too, is no name of one word.
+func (s side) note(at int, n Name) {
 	id := n.Name
 	if n.word != "" && n.Kind != "flag" {
 		id = n.Kind + " " + n.In + "." + n.word
 	}
-	known := l[id]
+	known := s.literals[id]
 	if known == nil {
-		n.Path, n.Line, n.first, n.last, n.old = f.Path, at, at, at, removed
+		n.Path, n.Line, n.first, n.last = s.file, at, at, at
 		known = &literal{Name: n}
-		l[id] = known
+		s.literals[id] = known
 	}
-	if known.exact = known.exact || n.word == ""; known.exact {
+	if n.word == "" {
 		known.word = ""
 	}
-	if removed {
-		known.removed = true
-		return
-	}
-	known.added = true
-	if known.old || known.Line > at && known.Path == f.Path {
-		known.Path, known.Line, known.first, known.last, known.old = f.Path, at, at, at, false
-	}
+	known.removed, known.added = known.removed || s.removed, known.added || !s.removed
 }
 
-func (l literals) line(f diff.File, at int, text string, removed bool) {
+// line notes the definite names in a changed line.
+func (s side) line(at int, text string) {
 	if len(text) > 1000 || comment.MatchString(text) && !strings.Contains(text, "@graph-") {
 		return
 	}
-	note := func(kind, name string) { l.note(f, at, Name{Kind: kind, Name: name}, removed) }
+	note := func(kind, name string) { s.note(at, Name{Kind: kind, Name: name}) }
 	for _, name := range flagsIn(text) {
 		note("flag", name)
 	}
@@ -141,13 +129,13 @@ func (l literals) line(f diff.File, at int, text string, removed bool) {
 			note(group.kind, m[1])
 		}
 	}
-	if settingFiles.MatchString(f.Path) {
+	if settingFiles.MatchString(s.file) {
 		if m := settingKey.FindStringSubmatch(text); m != nil && (compound.MatchString(m[1]) || variable.MatchString(m[1])) {
 			note("setting", m[1])
 		}
 		return
 	}
-	if !strings.ContainsAny(text, "\"'`") || imported(text) || strings.HasSuffix(f.Path, ".go") && importPath.MatchString(text) {
+	if !strings.ContainsAny(text, "\"'`") || imported(text) || strings.HasSuffix(s.file, ".go") && importPath.MatchString(text) {
 		return
 	}
 	for at, end := range stringsIn(text) {

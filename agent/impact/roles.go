@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"touchstone/worktree/diff"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -109,43 +108,46 @@ func byTools(name string) bool {
 // environments matches a file that sets environment variables.
 var environments = lazyregexp.New(`(?:^|/)(?:\.env[\w.]*|[\w.-]+\.env|(?:docker-)?compose[\w.-]*|Dockerfile[\w.-]*)$`)
 
-// role is what a line says a name of one word is.
-type role struct{ kind, in, word string }
+// role returns a name of one word. in is the table of a column.
+func role(kind, in, word string) Name {
+	n := Name{Kind: kind, Name: word, In: in, word: word}
+	if kind == "flag" {
+		n.Name = "--" + word
+	}
+	return n
+}
 
 // roles returns the names of one word in a line of a file, by its number.
-func roles(f diff.File, lines []string, at int) (all []role) {
+func roles(file string, lines []string, at int) (all []Name) {
 	line := lines[at-1]
-	if settingFiles.MatchString(f.Path) {
+	add := func(kind, word string) { all = append(all, role(kind, "", word)) }
+	if settingFiles.MatchString(file) {
 		m := settingKey.FindStringSubmatch(line)
 		switch {
 		case m == nil || !oneWord.MatchString(m[1]):
-		case upperWord.MatchString(m[1]) && environments.MatchString(f.Path):
-			all = append(all, role{"variable", "", m[1]})
-		case kindOf(f.Path) != "CI" && !byTools(f.Path):
-			all = append(all, role{"setting", "", m[1]})
+		case upperWord.MatchString(m[1]) && environments.MatchString(file):
+			add("variable", m[1])
+		case kindOf(file) != "CI" && !byTools(file):
+			add("setting", m[1])
 		}
 		return all
 	}
 	for _, m := range environ.FindAllStringSubmatch(line, 5) {
-		all = append(all, role{"variable", "", m[1]})
+		add("variable", m[1])
 	}
 	if m := topical.FindStringSubmatch(line); m != nil {
-		all = append(all, role{"topic", "", m[1]})
+		add("topic", m[1])
 	}
 	if m := macro.FindStringSubmatch(line); m != nil {
-		all = append(all, role{"flag", "", m[1]})
+		add("flag", m[1])
 	}
-	if m := member.FindStringSubmatch(line); m != nil && at > 1 && derived.MatchString(lines[at-2]) && strings.HasSuffix(f.Path, ".rs") {
-		all = append(all, role{"flag", "", m[1]})
+	if m := member.FindStringSubmatch(line); m != nil && at > 1 && derived.MatchString(lines[at-2]) && strings.HasSuffix(file, ".rs") {
+		add("flag", m[1])
 	}
 	if m := named.FindStringSubmatch(line); m != nil {
 		for n := at; n > 0 && n > at-5; n-- {
 			if of := above.FindStringSubmatch(lines[n-1]); of != nil {
-				kind := "metric"
-				if of[1] != "" {
-					kind = "flag"
-				}
-				all = append(all, role{kind, "", m[1]})
+				add(map[bool]string{true: "flag", false: "metric"}[of[1] != ""], m[1])
 				break
 			}
 		}
@@ -153,7 +155,7 @@ func roles(f diff.File, lines []string, at int) (all []role) {
 	for i, end := range stringsIn(line) {
 		if word := line[i+1 : end]; oneWord.MatchString(word) {
 			if a, ok := takes(line[:i]); ok && (a.kind != "variable" || upperWord.MatchString(word)) {
-				all = append(all, role{a.kind, "", word})
+				add(a.kind, word)
 			}
 		}
 	}
@@ -220,11 +222,11 @@ var constraints = set("primary foreign unique constraint key index check exclude
 const maxTable = 64 << 10
 
 // columnsIn returns the columns of the tables that a text creates, by the number of their line.
-func columnsIn(text string) map[int][]role {
+func columnsIn(text string) map[int][]Name {
 	if !strings.Contains(text, "able") && !strings.Contains(text, "ABLE") {
 		return nil
 	}
-	all := map[int][]role{}
+	all := map[int][]Name{}
 	line, counted := 1, 0
 	for _, m := range creating.FindAllStringSubmatchIndex(text, 200) {
 		table, row, depth := text[m[2]:m[3]], m[1], 0
@@ -238,7 +240,7 @@ func columnsIn(text string) map[int][]role {
 				}
 				at += strings.Count(text[from:row+c[2]], "\n")
 				from = row + c[2]
-				all[at] = append(all[at], role{"column", table, text[from : row+c[3]]})
+				all[at] = append(all[at], role("column", table, text[from:row+c[3]]))
 			}
 			row = end + 1
 		}

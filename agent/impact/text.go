@@ -210,7 +210,7 @@ func (n Name) text(path, spell func(string) string) string {
 	if n.Line > 0 {
 		fmt.Fprintf(&b, ":%d", n.Line)
 	}
-	if n.old {
+	if n.old() {
 		b.WriteString(" before the change")
 	}
 	if n.To != "" {
