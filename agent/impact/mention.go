@@ -3,12 +3,12 @@ package impact
 import (
 	"iter"
 	"maps"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"touchstone/agent/impact/golang"
 	"touchstone/agent/outline"
 	"touchstone/verdict"
 	"touchstone/worktree/lazyregexp"
@@ -272,16 +272,16 @@ func imports(file, text string, lines lineChanges) []Import {
 		}
 	}
 	var all []Import
-	golang := strings.HasSuffix(file, ".go")
+	ofGo := strings.HasSuffix(file, ".go")
 	block := false // within Go's import block
 	rows := strings.SplitN(text, "\n", 400)
 	for i := 0; i < len(rows) && i < 399 && len(all) < maxImports; i++ {
 		row, start := rows[i], i
 		switch {
-		case golang && strings.HasPrefix(row, "import ("):
+		case ofGo && strings.HasPrefix(row, "import ("):
 			block = true
 			continue
-		case golang && block:
+		case ofGo && block:
 			if block = !strings.HasPrefix(row, ")"); !block || !importPath.MatchString(row) {
 				continue
 			}
@@ -293,9 +293,9 @@ func imports(file, text string, lines lineChanges) []Import {
 				row = strings.TrimRight(row, " \t\r") + " " + strings.TrimSpace(rows[i])
 			}
 		}
-		names := bound(row, golang)
+		names := bound(row, ofGo)
 		if _, added := lines.added[start+1]; added || !slices.ContainsFunc(names, func(name string) bool { return used[name] }) ||
-			golang && standard.MatchString(row) || plainImport.MatchString(row) {
+			ofGo && standard.MatchString(row) || plainImport.MatchString(row) {
 			continue
 		}
 		row = verdict.OneLine(row)
@@ -315,8 +315,8 @@ func open(row string) bool {
 }
 
 // bound returns the names that an import introduces.
-func bound(row string, golang bool) []string {
-	if !golang {
+func bound(row string, ofGo bool) []string {
+	if !ofGo {
 		if _, names, ok := strings.Cut(row, " import "); ok && strings.HasPrefix(strings.TrimSpace(row), "from ") {
 			return parts(names) // Python
 		}
@@ -329,12 +329,7 @@ func bound(row string, golang bool) []string {
 	if len(fields) == 0 {
 		return nil
 	}
-	module := strings.Trim(fields[0], `"`)
-	name := path.Base(module)
-	if version.MatchString(name) {
-		name = path.Base(path.Dir(module))
-	}
-	return parts(strings.TrimPrefix(name, "go-"))
+	return parts(golang.PackageName(strings.Trim(fields[0], `"`)))
 }
 
 // plainImport matches an import of a Python module that is used by its own name, which is not worth showing.

@@ -55,13 +55,19 @@ func (c *checker) declared(dir, imported string) *types.Package {
 
 // nothing returns an empty package, with the name that its path suggests.
 func nothing(imported string) *types.Package {
-	name := path.Base(imported)
-	if version := strings.TrimLeft(name, "v0123456789"); version == "" && strings.Contains(imported, "/") {
-		name = path.Base(path.Dir(imported))
-	}
-	pkg := types.NewPackage(imported, strings.TrimPrefix(name, "go-"))
+	pkg := types.NewPackage(imported, PackageName(imported))
 	pkg.MarkComplete()
 	return pkg
+}
+
+// PackageName returns the name that the path of a package suggests.
+func PackageName(imported string) string {
+	name := path.Base(imported)
+	version, ok := strings.CutPrefix(name, "v")
+	if dir := path.Dir(imported); ok && version != "" && strings.Trim(version, "0123456789") == "" && dir != "." {
+		name = path.Base(dir)
+	}
+	return strings.TrimPrefix(name, "go-")
 }
 
 // parse parses a file; parts that do not parse are missing in the result.
@@ -122,9 +128,8 @@ func (c *checker) check(dir string, texts map[string][]byte) map[string][]Ref {
 				continue
 			}
 		}
-		if file := c.parse(name, text); file != nil && file.Name != nil {
-			packages[file.Name.Name] = append(packages[file.Name.Name], file)
-		}
+		file := c.parse(name, text)
+		packages[file.Name.Name] = append(packages[file.Name.Name], file)
 	}
 	for name, files := range packages {
 		info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
