@@ -46,16 +46,15 @@ type Program struct {
 	Bounds bounded.Bounds
 
 	layout
-	known   bool              // modules were read
-	mods    []string          // the go.mod files
+	mods    []string          // the go.mod files that were not read yet
 	texts   map[string][]byte // the files that were read
 	left    int               // the number of bytes that may still be read
 	checked map[string]bool   // files whose refs are known
 	refs    map[string][]Ref
-	passed  int             // files that were not read because there were too many
-	news    question        // what was read since the last question
-	told    map[string]bool // the directories in earlier news
-	typed   map[named]methods
+	passed  int                              // files that were not read because there were too many
+	news    question                         // what was read since the last question
+	told    map[string]bool                  // the directories in earlier news
+	typed   map[named]answer                 // the methods of types
 	child   *bounded.Child[question, answer] // once it was started
 	untyped string                           // why types are unknown
 }
@@ -68,14 +67,8 @@ type layout struct {
 
 func newLayout() layout { return layout{map[string][]string{}, map[string]string{}} }
 
-// named is a type by its directory and name, methods are its methods.
-type (
-	named   struct{ dir, name string }
-	methods struct {
-		names       []string
-		isInterface bool
-	}
-)
+// named is a type by its directory and name.
+type named struct{ dir, name string }
 
 // most bounds how much is read for one program, in bytes.
 const most = 4 << 20
@@ -83,7 +76,7 @@ const most = 4 << 20
 // New returns a program without files; set Read before use.
 func New() *Program {
 	return &Program{layout: newLayout(), texts: map[string][]byte{}, left: most, checked: map[string]bool{}, refs: map[string][]Ref{},
-		news: noNews(), told: map[string]bool{}, typed: map[named]methods{}}
+		news: noNews(), told: map[string]bool{}, typed: map[named]answer{}}
 }
 
 func noNews() question {
@@ -194,13 +187,12 @@ func (p *Program) Text(ctx context.Context, dir string, texts map[string][]byte)
 // Methods returns the method names of a type, in the loaded package of a directory; asked says that the type
 // is an interface.
 func (p *Program) Methods(dir, name string) (names []string, asked bool) {
-	t, known := p.typed[named{dir, name}]
+	a, known := p.typed[named{dir, name}]
 	if !known && name != "" {
-		a := p.ask(question{Dir: dir, Type: name})
-		t = methods{a.Methods, a.IsInterface}
-		p.typed[named{dir, name}] = t
+		a = p.ask(question{Dir: dir, Type: name})
+		p.typed[named{dir, name}] = a
 	}
-	return t.names, t.isInterface
+	return a.Methods, a.IsInterface
 }
 
 // Refs returns the references found in a file; ok is false if the file was not checked.
@@ -214,16 +206,13 @@ func (p *Program) Source(name string) []byte { return p.texts[name] }
 
 // load reads the packages in some directories and those that they import, within the limit.
 func (p *Program) load(byDir map[string][]string) error {
-	if !p.known {
-		p.known = true
-		err := p.Read(p.mods[:min(len(p.mods), maxModules)], func(name string, text []byte) {
-			if declared := modfile.ModulePath(text); module.CheckImportPath(declared) == nil {
-				p.modules[path.Dir(name)], p.news.Modules[path.Dir(name)] = declared, declared
-			}
-		})
-		if err != nil {
-			return err
+	err := p.Read(p.mods[:min(len(p.mods), maxModules)], func(name string, text []byte) {
+		if declared := modfile.ModulePath(text); module.CheckImportPath(declared) == nil {
+			p.modules[path.Dir(name)], p.news.Modules[path.Dir(name)] = declared, declared
 		}
+	})
+	if p.mods = nil; err != nil {
+		return err
 	}
 	seen := map[string]bool{}
 	next := slices.Collect(maps.Keys(byDir))
@@ -269,15 +258,9 @@ func (p *Program) load(byDir map[string][]string) error {
 	return nil
 }
 
-// imports returns the directories of this repository that a file imports.
+// imports returns the directories of this repository that a file imports. What does not parse is missing.
 func (p *Program) imports(text []byte) (dirs []string) {
-	if text == nil {
-		return nil
-	}
-	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ImportsOnly)
-	if file == nil || err != nil && len(file.Imports) == 0 {
-		return nil
-	}
+	file, _ := parser.ParseFile(token.NewFileSet(), "", text, parser.ImportsOnly)
 	for _, s := range file.Imports {
 		if dir, ok := p.dir(strings.Trim(s.Path.Value, "`\"")); ok {
 			dirs = append(dirs, dir)
