@@ -321,40 +321,39 @@ type meaning struct {
 	rank        int
 }
 
-// means looks up a name in a line of a type-checked Go file.
-func (f *finder) means(n *Name, refs []golang.Ref, line int) (m meaning) {
-	for _, r := range refs {
-		if r.Line != line || r.Name != n.Name {
+// means looks up the name in a line, counted from 0, of a type-checked Go file.
+func (r *reading) means(i int) (m meaning) {
+	n, own := r.name, golang.Definition{Path: r.name.Path, Line: r.name.Line}
+	for _, ref := range r.refs {
+		if ref.Line != i+1 || ref.Name != n.Name {
 			continue
 		}
 		m.known = true
 		switch {
-		case r.Of == golang.Definition{Path: n.Path, Line: n.Line}:
-			m.same = true
-			if m.what, m.rank = "", 0; r.Field && r.Written {
-				m.what, m.rank = "writes", 10
-			} else if r.Field {
-				m.what, m.rank = "reads", 8
-			}
-			return m
-		case r.Interface != "" && n.Kind == "method" && f.answers(n, r.Methods):
-			m.what, m.rank = "calls of "+r.Interface, 7
+		case ref.Of == own && ref.Field && ref.Written:
+			return meaning{true, true, "writes", 10}
+		case ref.Of == own && ref.Field:
+			return meaning{true, true, "reads", 8}
+		case ref.Of == own:
+			return meaning{known: true, same: true}
+		case ref.Interface != "" && n.Kind == "method" && r.answers(ref.Methods):
+			m.what, m.rank = "calls of "+ref.Interface, 7
 		}
 	}
 	return m
 }
 
-// answers reports whether the type of a method has all of these methods.
-func (f *finder) answers(n *Name, asked []string) bool {
-	has, _ := f.program.Methods(path.Dir(n.Path), n.In)
+// answers reports whether the type of the method has all of these methods.
+func (r *reading) answers(asked []string) bool {
+	has, _ := r.program.Methods(path.Dir(r.name.Path), r.name.In)
 	return !slices.ContainsFunc(asked, func(name string) bool { return !slices.Contains(has, name) })
 }
 
-// related reports whether one of two Go types can stand for the other: one is an interface, and the other
-// type has at least half of its methods, including the one that both have.
-func (f *finder) related(n *Name, dir, other string) bool {
-	a, aAsks := f.program.Methods(path.Dir(n.Path), n.In)
-	b, bAsks := f.program.Methods(dir, other)
+// related reports whether one of two Go types, that of the method and one of the file's package, can stand for the
+// other: one is an interface, and the other type has at least half of its methods, including the one that both have.
+func (r *reading) related(other string) bool {
+	a, aAsks := r.program.Methods(path.Dir(r.name.Path), r.name.In)
+	b, bAsks := r.program.Methods(path.Dir(r.file), other)
 	if bAsks {
 		a, b = b, a
 	} else if !aAsks {
@@ -380,33 +379,31 @@ func (n *Name) defining(lines []string) {
 	}
 }
 
-// kin reports whether a method of the same name, defined in a line of a file, can stand for a changed method:
-// in Go according to the types, elsewhere if one of the files mentions the other's type.
-func (f *finder) kin(n *Name, file string, lines []string, at int, s *outline.Surroundings) bool {
-	b, _ := outline.Begins(file, lines[at])
+// kin reports whether a method of the same name, defined in a line, can stand for a changed method: in Go according
+// to the types, elsewhere if one of the files mentions the other's type.
+func (r *reading) kin(i int) bool {
+	n := r.name
+	b, _ := outline.Begins(r.file, r.lines[i])
 	if b.In == "" {
-		b.In, _, _ = strings.Cut(s.Around(at), ".")
+		b.In, _, _ = strings.Cut(r.around.Around(i), ".")
 	}
-	if strings.HasSuffix(file, ".go") {
-		return f.related(n, path.Dir(file), b.In)
+	if strings.HasSuffix(r.file, ".go") {
+		return r.related(b.In)
 	}
-	speaks := func(line string) bool { return n.In != "" && find(line, n.In) >= 0 }
-	return file == n.Path || slices.ContainsFunc(lines, speaks) || slices.Contains(f.change.bases[n.Path], b.In)
+	speaks := func(line string) bool { return find(line, n.In) >= 0 }
+	return r.file == n.Path || slices.ContainsFunc(r.lines, speaks) || slices.Contains(r.change.bases[n.Path], b.In)
 }
 
-// mine reports whether a name in a line can be a field that changed lines touch, as far as its qualifier
-// shows.
-func (n *Name) mine(file string, lines []string, at int, owner string, s *outline.Surroundings) bool {
+// mine reports whether the name in a line can be a field that changed lines touch, as far as its qualifier shows.
+func (r *reading) mine(i int, owner string) bool {
+	n := r.name
 	if itself[owner] && n.In != "" {
-		in, _, inside := strings.Cut(s.Around(at), ".")
+		in, _, inside := strings.Cut(r.around.Around(i), ".")
 		return in == n.In || !inside && !typeLike(in)
 	}
-	if owner != "" || n.Name[0] == '@' || file == n.Path && implicit(file) {
+	if owner != "" || n.Name[0] == '@' || r.file == n.Path && implicit(r.file) {
 		return true
 	}
-	if n.In == "" {
-		return false
-	}
-	made := find(lines[at], n.In) // the fields of a type are set where it is constructed
-	return made >= 0 && strings.ContainsAny(lines[at][made:], "({")
+	made := find(r.lines[i], n.In) // the fields of a type are set where it is constructed
+	return made >= 0 && strings.ContainsAny(r.lines[i][made:], "({")
 }

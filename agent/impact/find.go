@@ -348,7 +348,7 @@ func (r *reading) use(i int, kind string) (p Place, ok bool) {
 	if p.What, p.rank = classify(*n, r.file, kind, line, at); p.What == "" {
 		return p, false
 	}
-	m := r.means(n, r.refs, i+1)
+	m := r.means(i)
 	if m.what != "" {
 		p.What, p.rank = m.what, m.rank
 	}
@@ -381,11 +381,11 @@ func (r *reading) another(p Place, m meaning, at int, owner string) bool {
 		return true
 	case touched && (p.What != "reads" && p.What != "writes" || !m.known && called(line[at+len(n.Name):])):
 		return true
-	case p.What == "also defines" && n.Kind == "method" && !r.kin(n, r.file, r.lines, i, r.around):
+	case p.What == "also defines" && n.Kind == "method" && !r.kin(i):
 		return true
 	case !m.same && n.vague(r.file, line, at) && used[p.What]:
 		return true
-	case touched && !m.known && !n.mine(r.file, r.lines, i, owner, r.around):
+	case touched && !m.known && !r.mine(i, owner):
 		return true
 	}
 	return owner != "" && r.owners != nil && outline.Knows(r.file) && !slices.Contains(r.owners, owner)

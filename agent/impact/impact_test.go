@@ -372,8 +372,9 @@ func FuzzLinesAreReadWithoutFailing(f *testing.F) {
 		product, _ := lines.apart(s)
 		c.touch(s, false, blocks, blocks, product)
 		for _, n := range c.fields {
-			n.mine(name, []string{line}, 0, "self", outline.SurroundingsOf(name, []string{line}))
-			n.mine(name, []string{line}, 0, "", outline.SurroundingsOf(name, []string{line}))
+			r := reading{name: &n, file: name, lines: []string{line}, around: outline.SurroundingsOf(name, []string{line})}
+			r.mine(0, "self")
+			r.mine(0, "")
 			n.vague(name, line, 0)
 			n.defining([]string{line})
 		}
