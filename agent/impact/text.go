@@ -29,17 +29,13 @@ func (s Sheet) Text(path, spell func(string) string) string {
 	var unused, roleless []string
 	names := group{left: "%s used elsewhere and left out for their number; search for those that matter: "}
 	for _, n := range s.Names {
-		switch {
-		case len(n.Places)+len(n.Also)+n.More+n.Apart == 0 && n.others:
-			if n.How < Added {
-				roleless = append(roleless, spell(n.title()))
-			}
-		case len(n.Places)+len(n.Also)+n.More+n.Apart == 0:
-			if n.How != Touched && kindOf(n.Path) != "test" {
-				unused = append(unused, spell(n.title()))
-			}
-		case len(n.Places) > 0 || n.How < Added:
+		switch found := len(n.Places)+len(n.Also)+n.More+n.Apart > 0; {
+		case found && (len(n.Places) > 0 || n.How < Added):
 			names.add(headings[n.How], n.text(path, spell), spell(n.title()))
+		case !found && n.others && n.How < Added:
+			roleless = append(roleless, spell(n.title()))
+		case !found && !n.others && n.How != Touched && kindOf(n.Path) != "test":
+			unused = append(unused, spell(n.title()))
 		}
 	}
 	called, around := group{left: "%s left out for their length: "}, group{left: "%s left out for their length: "}
@@ -257,28 +253,22 @@ func (p Place) text(path, spell func(string) string) string {
 
 // appendix returns the part after names and code: similar code, imports, and names of several definitions.
 func (s Sheet) appendix(path, spell func(string) string) string {
-	var b strings.Builder
-	for _, a := range s.Alike {
-		fmt.Fprintf(&b, "\n%s:%d before the change  | %s\n", path(a.Path), a.Line, spell(a.Text))
-		for _, p := range a.Places {
-			b.WriteString(p.text(path, spell))
-		}
-		if a.More > 0 {
-			fmt.Fprintf(&b, "  and at %d more places\n", a.More)
-		}
-	}
-	var graph strings.Builder
+	var graph, alike, imports, several strings.Builder
 	for _, n := range s.Graph {
 		graph.WriteString(n.text(path, spell))
 	}
-	text := section("What the repository's own product graph says", "\n"+clipLines(graph.String(), maxSheet/8))
-	text += section("Written like a removed line, elsewhere", clipLines(b.String(), maxSheet/8))
-	b.Reset()
-	for _, i := range s.Imports {
-		fmt.Fprintf(&b, "%s:%d  %s\n", path(i.Path), i.Line, spell(i.Text))
+	for _, a := range s.Alike {
+		fmt.Fprintf(&alike, "\n%s:%d before the change  | %s\n", path(a.Path), a.Line, spell(a.Text))
+		for _, p := range a.Places {
+			alike.WriteString(p.text(path, spell))
+		}
+		if a.More > 0 {
+			fmt.Fprintf(&alike, "  and at %d more places\n", a.More)
+		}
 	}
-	text += section("Imports that changed lines use", "\n"+clipLines(b.String(), maxSheet/10))
-	var several strings.Builder
+	for _, i := range s.Imports {
+		fmt.Fprintf(&imports, "%s:%d  %s\n", path(i.Path), i.Line, spell(i.Text))
+	}
 	for _, n := range s.Several {
 		fmt.Fprintf(&several, "  %s:", spell(n.Name))
 		for _, p := range n.Paths {
@@ -289,21 +279,19 @@ func (s Sheet) appendix(path, spell func(string) string) string {
 		}
 		several.WriteString("\n")
 	}
-	return text + section("Used, defined in several places, and not shown", "\n"+clipLines(several.String(), maxSheet/12))
+	return section("What the repository's own product graph says\n", graph.String(), maxSheet/8) +
+		section("Written like a removed line, elsewhere", alike.String(), maxSheet/8) +
+		section("Imports that changed lines use\n", imports.String(), maxSheet/10) +
+		section("Used, defined in several places, and not shown\n", several.String(), maxSheet/12)
 }
 
-// section returns a text under its heading; empty if the text is empty.
-func section(heading, text string) string {
-	if strings.TrimSpace(text) == "" {
+// section returns as many of the first lines of a text as fit, under their heading; empty if the text is empty.
+func section(heading, text string, most int) string {
+	if text == "" {
 		return ""
 	}
-	return "\n## " + heading + "\n" + text
-}
-
-// clipLines returns as many of the first lines of a text as fit.
-func clipLines(text string, most int) string {
-	if len(text) <= most {
-		return text
+	if len(text) > most {
+		text = text[:strings.LastIndexByte(text[:most], '\n')+1] + "…\n"
 	}
-	return text[:strings.LastIndexByte(text[:most], '\n')+1] + "…\n"
+	return "\n## " + heading + "\n" + text
 }
