@@ -122,3 +122,28 @@ func TestGroupsShareTheSheet(t *testing.T) {
 		t.Errorf("%d bytes, %d entries", len(text), strings.Count(text, "func called_"))
 	}
 }
+
+// TestRoomThatIsLeftIsGivenAwayOnce has definitions that are too long for the room of their group, and two groups that could
+// use it.
+func TestRoomThatIsLeftIsGivenAwayOnce(t *testing.T) {
+	t.Parallel()
+	block := func(name string, lines int) Code {
+		c := Code{Path: "a.go", Title: "func " + name}
+		for i := range lines {
+			c.Lines = append(c.Lines, Line{i + 1, strings.Repeat("x", 130)})
+		}
+		return c
+	}
+	var s Sheet
+	for i := range 200 {
+		s.Names = append(s.Names, Name{Kind: "func", Name: fmt.Sprintf("changed_%d", i), Path: "a.go", How: Body,
+			Places: []Place{{Path: "b.go", Line: 3, What: "calls", Text: strings.Repeat("x", 100)}}})
+		s.Around = append(s.Around, block(fmt.Sprintf("around_%d", i), 1))
+	}
+	for i := range 6 {
+		s.Called = append(s.Called, block(fmt.Sprintf("called_%d", i), 60))
+	}
+	if text := s.Text(same, same); len(text) > maxSheet || len(text) < maxSheet*9/10 {
+		t.Errorf("%d bytes of %d", len(text), maxSheet)
+	}
+}

@@ -107,14 +107,13 @@ const reserve = 700
 // not need is for the others.
 func share(room int, groups ...*group) {
 	room -= reserve * len(groups)
-	for n := range groups {
-		each := room / (len(groups) - n)
-		// The group that needs least comes first.
-		slices.SortStableFunc(groups[n:], func(a, b *group) int { return a.size() - b.size() })
-		room -= groups[n].take(each)
+	slices.SortStableFunc(groups, func(a, b *group) int { return a.size() - b.size() }) // the one that needs least comes first
+	for n, g := range groups {
+		room -= g.take(room / (len(groups) - n))
 	}
 	for _, g := range groups {
-		room -= g.take(g.taken+room) - g.taken
+		before := g.taken
+		room -= g.take(before+room) - before
 	}
 }
 
