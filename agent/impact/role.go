@@ -251,17 +251,14 @@ var literalKey = lazyregexp.New("^[\"'`]\\s*(?::|=>)")
 var getters = strings.Fields("get fetch dig has read lookup value key pop set require optional property config isset contains " +
 	"int bool string float duration")
 
-func getting(call string) bool {
-	return slices.ContainsFunc(getters, func(prefix string) bool { return strings.HasPrefix(call, prefix) })
-}
-
 // asked says how useful a place is that has a setting as a string: as the key of a literal, of a tag, between
 // brackets, or for a call that gets it.
 func (r roleOf) asked(call string, number int) int {
+	gets := slices.ContainsFunc(getters, func(prefix string) bool { return strings.HasPrefix(call, prefix) })
 	of, within := strings.CutSuffix(r.before[:len(r.before)-1], "[")
 	switch {
 	case within && of != "" && (wordByte[last(of)] || strings.IndexByte(")]?.", last(of)) >= 0), strings.HasSuffix(r.before, `:"`),
-		getting(call) && (number == 0 || call == "dig"):
+		gets && (number == 0 || call == "dig"):
 		return 7
 	case literalKey.MatchString(r.after):
 		return 4

@@ -155,13 +155,7 @@ var funcWord = hash("func")
 
 // parts returns the words of a name; a route or a flag may have several.
 func parts(name string) []string {
-	var all []string
-	for part := range bytes.FieldsFuncSeq([]byte(name), noWord) {
-		if len(part) >= 2 {
-			all = append(all, string(part))
-		}
-	}
-	return all
+	return slices.DeleteFunc(strings.FieldsFunc(name, noWord), func(part string) bool { return len(part) < 2 })
 }
 
 // hashesOf returns the words of a name as an index has them.
