@@ -36,7 +36,6 @@ func BenchmarkSheet(b *testing.B) {
 		s := sheetOf(b, tree, index)
 		took += time.Since(start)
 		b.StopTimer()
-		same := func(text string) string { return text }
 		size = len(s.Text(same, same))
 		start = time.Now()
 		grep := exec.Command("git", "grep", "-nw", "changed_7")

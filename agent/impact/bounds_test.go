@@ -118,7 +118,7 @@ func TestLongNamesFillNoSheet(t *testing.T) {
 	if len(s.Several) != 12 {
 		t.Fatalf("%d names are defined in several places, so that this shows nothing", len(s.Several))
 	}
-	if text := s.Text(strings.Clone, strings.Clone); len(text) > maxSheet {
+	if text := s.Text(same, same); len(text) > maxSheet {
 		t.Errorf("the sheet has %d bytes", len(text))
 	}
 }
@@ -131,7 +131,7 @@ func TestManyBrokenFilesFillNoSheet(t *testing.T) {
 	for i := range 600 {
 		after[fmt.Sprintf("broken/%03d.go", i)] = "package broken\n\nfunc broken( {\n"
 	}
-	text := sheetOf(t, changing(t, map[string]string{"go.mod": module}, after), "").Text(strings.Clone, strings.Clone)
+	text := sheetOf(t, changing(t, map[string]string{"go.mod": module}, after), "").Text(same, same)
 	if want := "596 more changed files do not parse"; len(text) > maxSheet || !strings.Contains(text, want) {
 		t.Errorf("the sheet has %d bytes, and says %q: %t", len(text), want, strings.Contains(text, want))
 	}
@@ -187,7 +187,6 @@ func TestTheRepositorysOwnGraphIsShownAndChecked(t *testing.T) {
 		"sale\n * @graph-connects store/gone.ts [calls] is no more\n * @graph-connects none\n */\nexport function recordSale(n) {\n  return " +
 		"n\n}\n", "old.ts": ""}), "")
 	var got []string
-	same := func(text string) string { return text }
 	for _, n := range s.Graph {
 		got = append(got, strings.TrimSuffix(n.text(same, same), "\n"))
 	}
@@ -227,7 +226,6 @@ func TestASheetIsBounded(t *testing.T) {
 	before["all.py"] = "def everything():\n" + calls.String()
 	before["data.py"] = strings.Repeat("x = 1\n", maxFile/6+1)
 	s := sheetOf(t, changing(t, before, after), "")
-	same := func(text string) string { return text }
 	text := s.Text(same, same)
 	if len(text) > maxSheet || len(s.Names) != maxNames || len(s.Unseen) != 2 || !strings.Contains(text, "left out for their number") {
 		t.Errorf("%d bytes, %d names, %q\n%s", len(text), len(s.Names), s.Unseen, text[len(text)-300:])
@@ -253,7 +251,6 @@ func TestWhatIsUnseenLeavesRoomForTheSheet(t *testing.T) {
 		s.Unseen = append(s.Unseen, strings.Repeat("ü", 2000)+".go does not parse.")
 	}
 	s.Names = []Name{{Kind: "func", Name: "ChangedName", Path: "a.go", How: Body, Places: []Place{{Path: "b.go", Line: 3, What: "calls"}}}}
-	same := func(text string) string { return text }
 	text := s.Text(same, same)
 	for _, want := range []string{"üü … üü", "ü.go does not parse.\n", "\nLeft out: 85 more sentences like these.\n", "b.go:3  calls"} {
 		if !strings.Contains(text, want) {

@@ -337,7 +337,6 @@ func TestTheSheetShowsWhatChangedLinesUse(t *testing.T) {
 func TestDefinitionsAreWrittenWithTheirLines(t *testing.T) {
 	s := Sheet{Called: []Code{{Path: "a/a.go", Title: "func Check",
 		Lines: []Line{{3, "// Check fails for none."}, {4, "func Check() {}"}}}}}
-	same := func(text string) string { return text }
 	if text := s.Text(same, same); !strings.Contains(text,
 		"func Check (a/a.go)\n     3  // Check fails for none.\n     4  func Check() {}\n") {
 		t.Error(text)
