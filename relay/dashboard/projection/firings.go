@@ -54,7 +54,7 @@ func (d *daily) firings() []firing {
 // addFirings adds the findings of the days from one to another, from the pull requests in the file. It adds the
 // findings of one rule, or of all rules if rule is empty.
 func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, rule string, filters ...event.Filter) error {
-	names, of, args := p.names(), "", []any{dayMillis, from * dayMillis, (to + 1) * dayMillis}
+	of, args := "", []any{dayMillis, from * dayMillis, (to + 1) * dayMillis}
 	if rule != "" {
 		of, args = " AND kind IN (SELECT id FROM kinds WHERE rule = ?)", append(args, rule)
 	}
@@ -66,19 +66,21 @@ func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, r
 		}
 	}
 	return p.query(ctx, func(rows *sql.Rows) error {
-		var number, id int64
+		var number int64
+		var at place
 		var f firing
-		if err := rows.Scan(&number, &id, &f.Rule, &f.Dimension, &f.Severity, &f.Status, &f.Model, &f.Guidelines, &f.Findings,
+		if err := rows.Scan(&number, &at.source, &at.repo, &f.Rule, &f.Dimension, &f.Severity, &f.Status, &f.Model, &f.Guidelines, &f.Findings,
 			&f.Pulls, &f.First, &f.Last); err != nil {
 			return err
 		}
-		d := all.of(number, names[id])
+		d := all.of(number, at.key())
 		d.fired = append(d.fired, f)
 		return nil
-	}, `SELECT found.day, kinds.place, rule, dimension, severity, status, model, guidelines, found.n, found.pulls, found.first, found.last FROM (
+	}, `SELECT found.day, source, repo, rule, dimension, severity, status, model, guidelines, found.n, found.pulls, found.first, found.last FROM (
 			SELECT kind, at / ? AS day, COUNT(*) AS n, SUM(before = 0) AS pulls, MIN(at) AS first, MAX(at) AS last
 			FROM findings INDEXED BY findings_by_kind WHERE at >= ? AND at < ?`+of+` GROUP BY kind, day
-		) AS found JOIN kinds ON kinds.id = found.kind WHERE `+p.allowedIn("kinds.place", filters...), args...)
+		) AS found JOIN kinds ON kinds.id = found.kind JOIN places ON places.id = kinds.place WHERE `+
+		p.allowedIn("kinds.place", filters...), args...)
 }
 
 // addNotedFirings adds the findings of the days from one to another, from the notes of the log.

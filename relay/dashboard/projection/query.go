@@ -53,17 +53,6 @@ var Moments = []Moment{Opened, Answered, Reviewed, Found, Escalated, Merged, Una
 // allowed returns an SQL condition on the column place, for the places within all of the filters.
 func (p *Projection) allowed(filters ...event.Filter) string { return p.allowedIn("place", filters...) }
 
-// names returns the places by their numbers.
-func (p *Projection) names() map[int64]place {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	names := map[int64]place{}
-	for at, id := range p.places {
-		names[id] = at
-	}
-	return names
-}
-
 // allowedIn is allowed for a column of another name.
 func (p *Projection) allowedIn(column string, filters ...event.Filter) string {
 	if !slices.ContainsFunc(filters, func(f event.Filter) bool { return len(f.Sources)+len(f.Repos) > 0 }) {

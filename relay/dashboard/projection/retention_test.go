@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -316,5 +317,32 @@ func TestTrendsBeginWhereTheLogIsKnown(t *testing.T) {
 		if err != nil || len(rule) == 0 || !rule[0].Start.Equal(first) {
 			t.Errorf("a rule by %s: %+v, %v", bucket, rule, err)
 		}
+	}
+}
+
+// A batch of events is in the file a moment before the projection knows its new repositories. The notes outlive the
+// file, so they must not get findings of a repository without a name then.
+func TestNotesNameTheRepositoryOfABatchThatWasJustWritten(t *testing.T) {
+	l, path := newLog(t), filepath.Join(t.TempDir(), "page")
+	session(t, l.store, path, []event.Event{opened(1, "aaa")}, func(*projection.Projection, *log) {})
+	log, err := hub.New(t.Context(), l.store, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := projection.Open(t.Context(),
+		projection.Config{Path: path, Log: log, Store: l.store, Reviewers: []string{"judge"}, GitHub: []string{"github"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	alter(t, path, fmt.Sprintf(`INSERT INTO places (id, source, repo) VALUES (99, 'github', 'acme/new');
+		INSERT INTO kinds VALUES (99, 99, 'security/S2', 'Security', 'major', 'open', 'm', 'g');
+		INSERT INTO findings VALUES (1, 'f1', 99, %d, 0)`, began.UnixMilli()))
+	if err := p.Tend(t.Context(), began); err != nil {
+		t.Fatal(err)
+	}
+	note, err := l.store.Note(t.Context(), "day-"+began.Format(time.DateOnly))
+	if err != nil || !strings.Contains(note, `"repo":"acme/new"`) || strings.Contains(note, `"repo":""`) {
+		t.Errorf("the note is %s, %v", note, err)
 	}
 }
