@@ -115,6 +115,16 @@ func (b *batch) one(ctx context.Context, query string, args []any, into ...any) 
 	return statement.QueryRowContext(ctx, args...).Scan(into...)
 }
 
+// query calls each for every row that a query returns, as scan does.
+func (b *batch) query(ctx context.Context, into []any, each func() error, query string, args ...any) error {
+	statement, err := b.prepare(ctx, query)
+	if err != nil {
+		return err
+	}
+	rows, err := statement.QueryContext(ctx, args...)
+	return scan(rows, err, into, each)
+}
+
 // count is what a batch received from one place: the number of events, the sequence number of the newest, and
 // when the last event and the last ping arrived.
 type count struct{ events, seq, last, ping int64 }
@@ -355,21 +365,10 @@ func (b *batch) commit(ctx context.Context, key commitKey) (*cachedCommit, error
 
 // pullsOf returns the numbers of the pull requests that have a commit as a head in the file.
 func (b *batch) pullsOf(ctx context.Context, key commitKey) (numbers []int, err error) {
-	find, err := b.prepare(ctx, "SELECT pulls.number FROM heads JOIN pulls ON pulls.id = heads.pull WHERE heads.place = ? AND heads.sha = ?")
-	if err != nil {
-		return nil, err
-	}
-	rows, err := find.QueryContext(ctx, key.place, key.sha)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var number int
-		if err := rows.Scan(&number); err != nil {
-			return nil, err
-		}
+	var number int
+	err = b.query(ctx, []any{&number}, func() error {
 		numbers = append(numbers, number)
-	}
-	return numbers, rows.Err()
+		return nil
+	}, "SELECT pulls.number FROM heads JOIN pulls ON pulls.id = heads.pull WHERE heads.place = ? AND heads.sha = ?", key.place, key.sha)
+	return numbers, err
 }

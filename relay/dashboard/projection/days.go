@@ -141,20 +141,17 @@ func (at place) matches(filters []event.Filter) bool {
 // ones from the notes of the log.
 func (p *Projection) figures(ctx context.Context, from int64, filters ...event.Filter) (live, noted days, err error) {
 	live, noted = days{}, days{}
-	err = p.query(ctx, func(rows *sql.Rows) error {
-		var number int64
-		var texts [2]sql.RawBytes
-		if err := rows.Scan(&number, &texts[0], &texts[1]); err != nil {
+	var number int64
+	var liveText, notedText sql.RawBytes
+	err = p.query(ctx, []any{&number, &liveText, &notedText}, func() error {
+		if live[number], err = decodeDay(liveText, filters); err != nil {
 			return err
 		}
-		if live[number], err = decodeDay(texts[0], filters); err != nil {
-			return err
-		}
-		if bytes.Equal(texts[0], texts[1]) { // true for most days: the noted and the live figures agree
+		if bytes.Equal(liveText, notedText) { // true for most days: the noted and the live figures agree
 			noted[number] = live[number]
 			return nil
 		}
-		noted[number], err = decodeDay(texts[1], filters)
+		noted[number], err = decodeDay(notedText, filters)
 		return err
 	}, "SELECT day, live, noted FROM days WHERE day >= ?", from)
 	return live, noted, err

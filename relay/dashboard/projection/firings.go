@@ -65,18 +65,16 @@ func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, r
 			}
 		}
 	}
-	return p.query(ctx, func(rows *sql.Rows) error {
-		var number int64
-		var at place
-		var f firing
-		if err := rows.Scan(&number, &at.source, &at.repo, &f.Rule, &f.Dimension, &f.Severity, &f.Status, &f.Model, &f.Guidelines, &f.Findings,
-			&f.Pulls, &f.First, &f.Last); err != nil {
-			return err
-		}
+	var number int64
+	var at place
+	var f firing
+	columns := []any{&number, &at.source, &at.repo, &f.Rule, &f.Dimension, &f.Severity, &f.Status, &f.Model, &f.Guidelines, &f.Findings,
+		&f.Pulls, &f.First, &f.Last}
+	return p.query(ctx, columns, func() error {
 		d := all.of(number, at.key())
 		d.fired = append(d.fired, f)
 		return nil
-	}, `SELECT found.day, source, repo, rule, dimension, severity, status, model, guidelines, found.n, found.pulls, found.first, found.last FROM (
+	}, `SELECT day, source, repo, rule, dimension, severity, status, model, guidelines, n, pulls, first, found.last FROM (
 			SELECT kind, at / ? AS day, COUNT(*) AS n, SUM(before = 0) AS pulls, MIN(at) AS first, MAX(at) AS last
 			FROM findings INDEXED BY findings_by_kind WHERE at >= ? AND at < ?`+of+` GROUP BY kind, day
 		) AS found JOIN kinds ON kinds.id = found.kind JOIN places ON places.id = kinds.place WHERE `+
@@ -85,12 +83,9 @@ func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, r
 
 // addNotedFirings adds the findings of the days from one to another, from the notes of the log.
 func (p *Projection) addNotedFirings(ctx context.Context, all days, from, to int64, filters ...event.Filter) error {
-	return p.query(ctx, func(rows *sql.Rows) error {
-		var number int64
-		var text sql.RawBytes
-		if err := rows.Scan(&number, &text); err != nil {
-			return err
-		}
+	var number int64
+	var text sql.RawBytes
+	return p.query(ctx, []any{&number, &text}, func() error {
 		var list []notedPlace
 		if json.Unmarshal(text, &list) != nil {
 			return errDamaged

@@ -131,21 +131,10 @@ func (b *batch) inherit(ctx context.Context, at int64, pull *cached, before int6
 
 // keys returns the pull requests that a query finds.
 func (b *batch) keys(ctx context.Context, query string, args ...any) (keys []pullKey, err error) {
-	find, err := b.prepare(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := find.QueryContext(ctx, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var key pullKey
-		if err := rows.Scan(&key.place, &key.number); err != nil {
-			return nil, err
-		}
+	var key pullKey
+	err = b.query(ctx, []any{&key.place, &key.number}, func() error {
 		keys = append(keys, key)
-	}
-	return keys, rows.Err()
+		return nil
+	}, query, args...)
+	return keys, err
 }

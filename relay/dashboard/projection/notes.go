@@ -96,7 +96,7 @@ func half(values []int64) []int64 {
 // recollect fills a new file with the figures that were noted with the log earlier.
 func (p *Projection) recollect(ctx context.Context, today int64) error {
 	var there int
-	err := p.query(ctx, func(rows *sql.Rows) error { return rows.Scan(&there) }, "SELECT COUNT(*) FROM meta WHERE name = 'noted'")
+	err := p.query(ctx, []any{&there}, func() error { return nil }, "SELECT COUNT(*) FROM meta WHERE name = 'noted'")
 	if err != nil || there > 0 {
 		return err
 	}

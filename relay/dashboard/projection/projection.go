@@ -114,47 +114,30 @@ func (p *Projection) open(ctx context.Context) error {
 
 // recall reads from the file how far processing has come.
 func (p *Projection) recall(ctx context.Context) error {
-	at, since, places := int64(0), int64(0), map[place]int64{}
+	var name, value string
+	reached := map[string]int64{}
 	rows, err := p.files.writer.QueryContext(ctx, "SELECT name, value FROM meta WHERE name IN ('at', 'since')")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var name, value string
-		if err := rows.Scan(&name, &value); err != nil {
-			return err
-		}
-		n, err := strconv.ParseInt(value, 10, 64)
-		if err != nil {
+	err = scan(rows, err, []any{&name, &value}, func() (err error) {
+		if reached[name], err = strconv.ParseInt(value, 10, 64); err != nil {
 			return errDamaged
 		}
-		if name == "at" {
-			at = n
-		} else {
-			since = n
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	rows, err = p.files.writer.QueryContext(ctx, "SELECT id, source, repo FROM places")
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		var at place
-		if err := rows.Scan(&id, &at.source, &at.repo); err != nil {
-			return err
-		}
+	var at place
+	var id int64
+	places := map[place]int64{}
+	rows, err = p.files.writer.QueryContext(ctx, "SELECT id, source, repo FROM places")
+	err = scan(rows, err, []any{&id, &at.source, &at.repo}, func() error {
 		places[at.key()] = id
-	}
+		return nil
+	})
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.at, p.since, p.places, p.cache = at, fromMillis(since), places, cache{}
-	return rows.Err()
+	p.at, p.since, p.places, p.cache = reached["at"], fromMillis(reached["since"]), places, cache{}
+	return err
 }
 
 // FromGitHub reports whether a source sends events in GitHub's format.
@@ -258,24 +241,32 @@ func (p *Projection) setState(err error) (before error) {
 	return before
 }
 
-// query runs a read, and prevents the replacement of the file meanwhile.
-func (p *Projection) query(ctx context.Context, each func(*sql.Rows) error, query string, args ...any) error {
+// query runs a read, as scan does, and prevents the replacement of the file meanwhile.
+func (p *Projection) query(ctx context.Context, into []any, each func() error, query string, args ...any) error {
 	p.swap.RLock()
 	defer p.swap.RUnlock()
 	rows, err := p.files.reader.QueryContext(ctx, query, args...)
-	if err != nil {
-		return fmt.Errorf("read the projection: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := each(rows); err != nil {
-			return fmt.Errorf("read the projection: %w", err)
-		}
-	}
-	if err := rows.Err(); err != nil {
+	if err := scan(rows, err, into, each); err != nil {
 		return fmt.Errorf("read the projection: %w", err)
 	}
 	return nil
+}
+
+// scan calls each for every row that a query returned. The columns of the row are in into then.
+func scan(rows *sql.Rows, err error, into []any, each func() error) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if err := each(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 func toMillis(t time.Time) int64 {

@@ -135,13 +135,10 @@ func order(s Summary) (rank int, sorted int64) {
 func (p *Projection) Pulls(ctx context.Context, q PullQuery) (list []Summary, more bool, err error) {
 	where, args := p.condition(q, true)
 	list = []Summary{}
-	err = p.query(ctx, func(rows *sql.Rows) error {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return err
-		}
+	var text sql.RawBytes
+	err = p.query(ctx, []any{&text}, func() error {
 		var s Summary
-		if err := json.Unmarshal([]byte(text), &s); err != nil {
+		if err := json.Unmarshal(text, &s); err != nil {
 			return err
 		}
 		list = append(list, s)
@@ -159,12 +156,9 @@ func (p *Projection) Pulls(ctx context.Context, q PullQuery) (list []Summary, mo
 func (p *Projection) Turns(ctx context.Context, q PullQuery) (map[verdict.Turn]int, error) {
 	where, args := p.condition(q, false)
 	counts := map[verdict.Turn]int{}
-	err := p.query(ctx, func(rows *sql.Rows) error {
-		var turn verdict.Turn
-		var n int
-		if err := rows.Scan(&turn, &n); err != nil {
-			return err
-		}
+	var turn verdict.Turn
+	var n int
+	err := p.query(ctx, []any{&turn, &n}, func() error {
 		counts[turn] = n
 		return nil
 	}, "SELECT turn, COUNT(*) FROM pulls INDEXED BY pulls_in_order WHERE "+where+" GROUP BY turn", args...)
@@ -194,9 +188,9 @@ func (p *Projection) Pull(ctx context.Context, scope event.Filter, repo string, 
 	var doc, summary string
 	var at int64
 	exact := event.Filter{Repos: []string{globEscape(repo)}}
-	err = p.query(ctx, func(rows *sql.Rows) error {
+	err = p.query(ctx, []any{&at, &doc, &summary}, func() error {
 		known = true
-		return rows.Scan(&at, &doc, &summary)
+		return nil
 	}, "SELECT place, doc, summary FROM pulls WHERE number = ? AND "+p.allowed(scope, exact)+" ORDER BY id DESC LIMIT 1", number)
 	if err != nil || !known {
 		return Detail{}, false, err
@@ -217,14 +211,11 @@ func (p *Projection) Pull(ctx context.Context, scope event.Filter, repo string, 
 	for _, h := range pull.Heads {
 		args = append(args, h.SHA)
 	}
-	err = p.query(ctx, func(rows *sql.Rows) error {
-		var sha, text string
-		commit := &Commit{}
-		if err := rows.Scan(&sha, &text); err != nil {
-			return err
-		}
-		commits[sha] = commit
-		return json.Unmarshal([]byte(text), commit)
+	var sha string
+	var text sql.RawBytes
+	err = p.query(ctx, []any{&sha, &text}, func() error {
+		commits[sha] = &Commit{}
+		return json.Unmarshal(text, commits[sha])
 	}, "SELECT sha, doc FROM commits WHERE place = ? AND sha IN (''"+strings.Repeat(", ?", len(pull.Heads))+")", args...)
 	if err != nil {
 		return Detail{}, false, err
@@ -232,12 +223,9 @@ func (p *Projection) Pull(ctx context.Context, scope event.Filter, repo string, 
 	d = newView(&pull, p.config, commits).detail()
 	d.Events = []Happening{}
 	log := p.config.Log.Bounds().Log
-	err = p.query(ctx, func(rows *sql.Rows) error {
-		var h Happening
-		var seq, millis int64
-		if err := rows.Scan(&seq, &h.Type, &h.Action, &millis, &h.By, &h.Text); err != nil {
-			return err
-		}
+	var h Happening
+	var seq, millis int64
+	err = p.query(ctx, []any{&seq, &h.Type, &h.Action, &millis, &h.By, &h.Text}, func() error {
 		h.ID, h.At = event.Cursor{Log: log, Seq: seq}.String(), fromMillis(millis)
 		d.Events = append(d.Events, h)
 		return nil
@@ -295,12 +283,10 @@ func (p *Projection) Events(ctx context.Context, q EventQuery) (list []Line, mor
 	}
 	list = []Line{}
 	log := p.config.Log.Bounds().Log
-	err = p.query(ctx, func(rows *sql.Rows) error {
-		var l Line
-		var millis int64
-		if err := rows.Scan(&l.Seq, &l.Source, &l.Type, &l.Action, &l.Repo, &l.Number, &l.Sender, &millis, &l.Text); err != nil {
-			return err
-		}
+	var l Line
+	var millis int64
+	columns := []any{&l.Seq, &l.Source, &l.Type, &l.Action, &l.Repo, &l.Number, &l.Sender, &millis, &l.Text}
+	err = p.query(ctx, columns, func() error {
 		l.ID, l.ReceivedAt = event.Cursor{Log: log, Seq: l.Seq}.String(), fromMillis(millis)
 		list = append(list, l)
 		return nil
@@ -325,12 +311,9 @@ type SourceCount struct {
 // the empty repository.
 func (p *Projection) Pings(ctx context.Context, scope event.Filter) (map[string]time.Time, error) {
 	pings := map[string]time.Time{}
-	err := p.query(ctx, func(rows *sql.Rows) error {
-		var repo string
-		var ping int64
-		if err := rows.Scan(&repo, &ping); err != nil {
-			return err
-		}
+	var repo string
+	var ping int64
+	err := p.query(ctx, []any{&repo, &ping}, func() error {
 		pings[repo] = fromMillis(ping)
 		return nil
 	}, "SELECT repo, MAX(ping) FROM places WHERE ping > 0 AND "+strings.Replace(p.allowed(scope), "place ", "id ", 1)+" GROUP BY repo")
@@ -339,13 +322,10 @@ func (p *Projection) Pings(ctx context.Context, scope event.Filter) (map[string]
 
 // Sources counts the events within a scope by source.
 func (p *Projection) Sources(ctx context.Context, scope event.Filter) (list []SourceCount, err error) {
-	err = p.query(ctx, func(rows *sql.Rows) error {
-		var s SourceCount
-		var last, ping sql.NullInt64
-		if err := rows.Scan(&s.Name, &s.Events, &last, &ping); err != nil {
-			return err
-		}
-		s.Last, s.Ping = fromMillis(last.Int64), fromMillis(ping.Int64)
+	var s SourceCount
+	var last, ping int64
+	err = p.query(ctx, []any{&s.Name, &s.Events, &last, &ping}, func() error {
+		s.Last, s.Ping = fromMillis(last), fromMillis(ping)
 		list = append(list, s)
 		return nil
 	}, "SELECT source, SUM(events), MAX(last), MAX(ping) FROM places WHERE "+strings.Replace(p.allowed(scope), "place ", "id ", 1)+

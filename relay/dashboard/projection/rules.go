@@ -3,7 +3,6 @@ package projection
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 	"time"
@@ -59,15 +58,12 @@ func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string,
 		return nil, err
 	}
 	byRule, written := map[string]*Rule{}, map[string]string{} // written maps lower-case names of repositories to their spelling
-	err = p.query(ctx, func(rows *sql.Rows) error {
-		var f firing
-		var repo string
-		if err := rows.Scan(&f.Rule, &f.Dimension, &f.Severity, &f.Status, &f.Model, &f.Guidelines, &repo, &f.Findings, &f.Pulls, &f.First,
-			&f.Last); err != nil {
-			return err
-		}
-		written[strings.ToLower(repo)] = repo
-		ruleOf(byRule, f).add(repo, f)
+	var f firing
+	var in string
+	columns := []any{&f.Rule, &f.Dimension, &f.Severity, &f.Status, &f.Model, &f.Guidelines, &in, &f.Findings, &f.Pulls, &f.First, &f.Last}
+	err = p.query(ctx, columns, func() error {
+		written[strings.ToLower(in)] = in
+		ruleOf(byRule, f).add(in, f)
 		return nil
 	}, `SELECT rule, dimension, severity, status, model, guidelines, places.repo, found.n, found.pulls, found.first, found.last FROM (
 			SELECT kind, COUNT(*) AS n, SUM(before < ?) AS pulls, MIN(at) AS first, MAX(at) AS last

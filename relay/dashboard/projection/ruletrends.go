@@ -2,7 +2,6 @@ package projection
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"time"
@@ -90,13 +89,10 @@ func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now tim
 	if q.Guidelines != "" {
 		with, args = with+" AND kinds.guidelines = ?", append(args, q.Guidelines)
 	}
-	err = p.query(ctx, func(rows *sql.Rows) error {
-		var status verdict.Status
-		var at int64
-		var pull RulePull
-		if err := rows.Scan(&status, &at, &pull.Repo, &pull.Number); err != nil {
-			return err
-		}
+	var status verdict.Status
+	var at int64
+	var pull RulePull
+	err = p.query(ctx, []any{&status, &at, &pull.Repo, &pull.Number}, func() error {
 		if i, ok := index[bucket.Start(fromMillis(at)).Unix()]; ok {
 			if at >= until {
 				trends[i].add(status, 1)
@@ -131,11 +127,8 @@ func (p *Projection) RuleVersions(ctx context.Context, scope event.Filter, repo,
 			}
 		}
 	}
-	err = p.query(ctx, func(rows *sql.Rows) error {
-		var model, version string
-		if err := rows.Scan(&model, &version); err != nil {
-			return err
-		}
+	var model, version string
+	err = p.query(ctx, []any{&model, &version}, func() error {
 		models, guidelines = append(models, model), append(guidelines, version)
 		return nil
 	}, "SELECT DISTINCT model, guidelines FROM kinds WHERE rule = ? AND "+p.allowed(scope, repos)+

@@ -2,7 +2,6 @@ package projection
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"time"
 
@@ -83,11 +82,8 @@ func (p *Projection) RulesSince(ctx context.Context) (time.Time, error) {
 
 func (p *Projection) notedSince(ctx context.Context, condition string) (time.Time, error) {
 	since := p.Since()
-	err := p.query(ctx, func(rows *sql.Rows) error {
-		var first int64
-		if err := rows.Scan(&first); err != nil {
-			return err
-		}
+	var first int64
+	err := p.query(ctx, []any{&first}, func() error {
 		if at := time.UnixMilli(first * dayMillis).UTC(); at.Before(since) {
 			since = at
 		}
