@@ -78,7 +78,7 @@ func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, r
 			SELECT kind, at / ? AS day, COUNT(*) AS n, SUM(before = 0) AS pulls, MIN(at) AS first, MAX(at) AS last
 			FROM findings INDEXED BY findings_by_kind WHERE at >= ? AND at < ?`+of+` GROUP BY kind, day
 		) AS found JOIN kinds ON kinds.id = found.kind JOIN places ON places.id = kinds.place WHERE `+
-		p.allowedIn("kinds.place", filters...), args...)
+		p.allowed("kinds.place", filters...), args...)
 }
 
 // addNotedFirings adds the findings of the days from one to another, from the notes of the log.

@@ -50,11 +50,16 @@ const (
 // Moments lists all moments.
 var Moments = []Moment{Opened, Answered, Reviewed, Found, Escalated, Merged, Unattended}
 
-// allowed returns an SQL condition on the column place, for the places within all of the filters.
-func (p *Projection) allowed(filters ...event.Filter) string { return p.allowedIn("place", filters...) }
+// within returns the filters for a scope and a glob of repositories; an empty glob matches all.
+func within(scope event.Filter, repo string) []event.Filter {
+	if repo == "" {
+		return []event.Filter{scope}
+	}
+	return []event.Filter{scope, {Repos: []string{repo}}}
+}
 
-// allowedIn is allowed for a column of another name.
-func (p *Projection) allowedIn(column string, filters ...event.Filter) string {
+// allowed returns an SQL condition on a column that holds the number of a place: the place is within all of the filters.
+func (p *Projection) allowed(column string, filters ...event.Filter) string {
 	if !slices.ContainsFunc(filters, func(f event.Filter) bool { return len(f.Sources)+len(f.Repos) > 0 }) {
 		return "1"
 	}
@@ -71,11 +76,7 @@ func (p *Projection) allowedIn(column string, filters ...event.Filter) string {
 
 // condition returns the SQL condition of the query, without that on the turn if turn is false.
 func (p *Projection) condition(q PullQuery, turn bool) (string, []any) {
-	var repos event.Filter
-	if q.Repo != "" {
-		repos.Repos = []string{q.Repo}
-	}
-	where, args := []string{p.allowed(q.Scope, repos)}, []any{}
+	where, args := []string{p.allowed("place", within(q.Scope, q.Repo)...)}, []any{}
 	add := func(condition string, values ...any) {
 		where, args = append(where, condition), append(args, values...)
 	}
@@ -191,7 +192,7 @@ func (p *Projection) Pull(ctx context.Context, scope event.Filter, repo string, 
 	err = p.query(ctx, []any{&at, &doc, &summary}, func() error {
 		known = true
 		return nil
-	}, "SELECT place, doc, summary FROM pulls WHERE number = ? AND "+p.allowed(scope, exact)+" ORDER BY id DESC LIMIT 1", number)
+	}, "SELECT place, doc, summary FROM pulls WHERE number = ? AND "+p.allowed("place", scope, exact)+" ORDER BY id DESC LIMIT 1", number)
 	if err != nil || !known {
 		return Detail{}, false, err
 	}
@@ -265,7 +266,7 @@ type Line struct {
 
 // Events returns the events that a query selects, and whether there are more.
 func (p *Projection) Events(ctx context.Context, q EventQuery) (list []Line, more bool, err error) {
-	where := []string{p.allowed(q.Scope, event.Filter{Sources: q.Filter.Sources, Repos: q.Filter.Repos}), "seq > ?"}
+	where := []string{p.allowed("place", q.Scope, event.Filter{Sources: q.Filter.Sources, Repos: q.Filter.Repos}), "seq > ?"}
 	args := []any{q.After}
 	order := " ORDER BY seq LIMIT ?"
 	if q.Before > 0 {
@@ -316,7 +317,7 @@ func (p *Projection) Pings(ctx context.Context, scope event.Filter) (map[string]
 	err := p.query(ctx, []any{&repo, &ping}, func() error {
 		pings[repo] = fromMillis(ping)
 		return nil
-	}, "SELECT repo, MAX(ping) FROM places WHERE ping > 0 AND "+strings.Replace(p.allowed(scope), "place ", "id ", 1)+" GROUP BY repo")
+	}, "SELECT repo, MAX(ping) FROM places WHERE ping > 0 AND "+p.allowed("id", scope)+" GROUP BY repo")
 	return pings, err
 }
 
@@ -328,7 +329,7 @@ func (p *Projection) Sources(ctx context.Context, scope event.Filter) (list []So
 		s.Last, s.Ping = fromMillis(last), fromMillis(ping)
 		list = append(list, s)
 		return nil
-	}, "SELECT source, SUM(events), MAX(last), MAX(ping) FROM places WHERE "+strings.Replace(p.allowed(scope), "place ", "id ", 1)+
+	}, "SELECT source, SUM(events), MAX(last), MAX(ping) FROM places WHERE "+p.allowed("id", scope)+
 		" GROUP BY source ORDER BY source")
 	return list, err
 }

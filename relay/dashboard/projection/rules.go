@@ -48,12 +48,8 @@ func (r Rule) count(is func(verdict.Status) bool) (n int) {
 // Rules returns the guideline rows that fired since a moment, the most frequent first. For the days before the
 // log begins it counts the noted findings.
 func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string, since time.Time) ([]Rule, error) {
-	var repos event.Filter
-	if repo != "" {
-		repos.Repos = []string{repo}
-	}
-	from := toMillis(since)
-	noted, until, err := p.lasting(ctx, from/dayMillis, "", scope, repos)
+	filters, from := within(scope, repo), toMillis(since)
+	noted, until, err := p.lasting(ctx, from/dayMillis, "", filters...)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +65,7 @@ func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string,
 			SELECT kind, COUNT(*) AS n, SUM(before < ?) AS pulls, MIN(at) AS first, MAX(at) AS last
 			FROM findings INDEXED BY findings_by_kind WHERE at >= ? GROUP BY kind
 		) AS found JOIN kinds ON kinds.id = found.kind JOIN places ON places.id = kinds.place WHERE `+
-		p.allowedIn("kinds.place", scope, repos), from, max(from, until))
+		p.allowed("kinds.place", filters...), from, max(from, until))
 	for _, places := range noted {
 		for at, d := range places {
 			for _, f := range d.fired {

@@ -63,12 +63,8 @@ func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now tim
 		index[at.Unix()] = len(trends)
 		trends = append(trends, RuleTrend{Start: at, Outcomes: map[verdict.Status]int{}, Pulls: []RulePull{}})
 	}
-	var repos event.Filter
-	if q.Repo != "" {
-		repos.Repos = []string{q.Repo}
-	}
-	from := toMillis(begin)
-	noted, until, err := p.lasting(ctx, from/dayMillis, q.Rule, q.Scope, repos)
+	filters, from := within(q.Scope, q.Repo), toMillis(begin)
+	noted, until, err := p.lasting(ctx, from/dayMillis, q.Rule, filters...)
 	if err != nil {
 		return nil, err
 	}
@@ -104,19 +100,15 @@ func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now tim
 		return nil
 	}, `SELECT kinds.status, findings.at, places.repo, pulls.number
 		FROM kinds JOIN findings ON findings.kind = kinds.id JOIN pulls ON pulls.id = findings.pull JOIN places ON places.id = kinds.place
-		WHERE kinds.rule = ? AND findings.at >= ?`+with+` AND `+p.allowedIn("kinds.place", q.Scope, repos)+` ORDER BY findings.at`, args...)
+		WHERE kinds.rule = ? AND findings.at >= ?`+with+` AND `+p.allowed("kinds.place", filters...)+` ORDER BY findings.at`, args...)
 	return trends, err
 }
 
 // RuleVersions returns the models and the guidelines' versions with which a row fired since a moment, by name.
 func (p *Projection) RuleVersions(ctx context.Context, scope event.Filter, repo, rule string, since time.Time) (models, guidelines []string,
 	err error) {
-	var repos event.Filter
-	if repo != "" {
-		repos.Repos = []string{repo}
-	}
-	from := toMillis(since)
-	noted, until, err := p.lasting(ctx, from/dayMillis, rule, scope, repos)
+	filters, from := within(scope, repo), toMillis(since)
+	noted, until, err := p.lasting(ctx, from/dayMillis, rule, filters...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,7 +123,7 @@ func (p *Projection) RuleVersions(ctx context.Context, scope event.Filter, repo,
 	err = p.query(ctx, []any{&model, &version}, func() error {
 		models, guidelines = append(models, model), append(guidelines, version)
 		return nil
-	}, "SELECT DISTINCT model, guidelines FROM kinds WHERE rule = ? AND "+p.allowed(scope, repos)+
+	}, "SELECT DISTINCT model, guidelines FROM kinds WHERE rule = ? AND "+p.allowed("place", filters...)+
 		" AND EXISTS (SELECT 1 FROM findings WHERE kind = kinds.id AND at >= ?)", rule, max(from, until))
 	slices.Sort(models)
 	slices.Sort(guidelines)

@@ -109,13 +109,9 @@ func (p *Projection) Trends(ctx context.Context, scope event.Filter, repo string
 	if err != nil || known.IsZero() {
 		return []Trend{}, err
 	}
-	filters := []event.Filter{scope}
-	if repo != "" {
-		filters = append(filters, event.Filter{Repos: []string{repo}})
-	}
 	begin := bucket.begin(since, known, now)
 	from := toMillis(begin) / dayMillis
-	all, noted, err := p.figures(ctx, from, filters...)
+	all, noted, err := p.figures(ctx, from, within(scope, repo)...)
 	if err != nil {
 		return nil, err
 	}
