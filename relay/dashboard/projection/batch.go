@@ -23,12 +23,17 @@ type commitKey struct {
 	sha   string
 }
 
-// cache holds the rows that the last batches touched, as they are in the file.
+// cache holds the rows that the last batches touched, as they are in the file or, while a batch is processed, as it leaves
+// them.
 type cache struct {
 	pulls   map[pullKey]*cached
 	commits map[commitKey]*cachedCommit
 	kinds   map[kind]int64
 	days    days
+}
+
+func newCache() cache {
+	return cache{map[pullKey]*cached{}, map[commitKey]*cachedCommit{}, map[kind]int64{}, days{}}
 }
 
 // cachedCommit is a commit with the pull requests that list it as a head in the file.
@@ -55,18 +60,17 @@ const (
 	maxCachedDays = 40
 )
 
+// shed empties the parts that have too many entries.
 func (c *cache) shed() {
-	if len(c.pulls) > maxCached {
-		c.pulls = nil
-	}
-	if len(c.commits) > maxCached {
-		c.commits = nil
-	}
-	if len(c.kinds) > maxCached {
-		c.kinds = nil
-	}
-	if len(c.days) > maxCachedDays {
-		c.days = nil
+	shed(c.pulls, maxCached)
+	shed(c.commits, maxCached)
+	shed(c.kinds, maxCached)
+	shed(c.days, maxCachedDays)
+}
+
+func shed[K comparable, V any](part map[K]V, most int) {
+	if len(part) > most {
+		clear(part)
 	}
 }
 
@@ -80,7 +84,6 @@ type batch struct {
 	ids     map[globally]pullKey // new ones
 	places  map[place]int64      // new ones
 	counts  map[int64]*count
-	kinds   map[kind]int64 // new ones
 	days    map[int64]bool // those whose figures changed
 	// prepared are the prepared statements of this transaction.
 	prepared map[string]*sql.Stmt
@@ -150,12 +153,12 @@ const insertEvent = "INSERT INTO events (seq, place, number, type, action, sende
 
 var insertEvents = insertEvent + strings.Repeat(", (?, ?, ?, ?, ?, ?, ?, ?)", rowsAtOnce-1)
 
-// run processes the events. Its statements use a context that never ends, because each statement whose context
+// run processes a piece of the log. Its statements use a context that never ends, because each statement whose context
 // can end costs a goroutine. Instead, run calls done before each event to learn whether to continue.
-func (b *batch) run(ctx context.Context, events []event.Event, says []parsed, through int64, done func() error) error {
+func (b *batch) run(ctx context.Context, next piece, done func() error) error {
 	const columns = 8
 	values := make([]any, 0, rowsAtOnce*columns)
-	for i, e := range events {
+	for i, e := range next.events {
 		if err := done(); err != nil {
 			return err
 		}
@@ -166,11 +169,12 @@ func (b *batch) run(ctx context.Context, events []event.Event, says []parsed, th
 		b.count(at, e)
 		number := e.Number
 		if b.p.github[e.Source] && read[e.Type] {
-			if number, err = b.take(ctx, e, says[i], at); err != nil {
+			if number, err = b.take(ctx, e, next.parsed[i], at); err != nil {
 				return err
 			}
 		}
-		values = append(values, e.ID.Seq, at, number, e.Type, e.Action, Plain(e.Sender, maxName), toMillis(e.ReceivedAt), says[i].text)
+		values = append(values, e.ID.Seq, at, number, e.Type, e.Action, Plain(e.Sender, maxName), toMillis(e.ReceivedAt),
+			next.parsed[i].text)
 		if len(values) == cap(values) {
 			if _, err := b.exec(ctx, insertEvents, values...); err != nil {
 				return err
@@ -183,15 +187,15 @@ func (b *batch) run(ctx context.Context, events []event.Event, says []parsed, th
 			return err
 		}
 	}
-	if err := b.flush(ctx, through); err != nil {
+	if err := b.flush(ctx, next.through); err != nil {
 		return err
 	}
-	if b.p.Since().IsZero() && len(events) > 0 {
-		if err := b.set(ctx, "since", toMillis(events[0].ReceivedAt)); err != nil {
+	if b.p.Since().IsZero() && len(next.events) > 0 {
+		if err := b.set(ctx, "since", toMillis(next.events[0].ReceivedAt)); err != nil {
 			return err
 		}
 	}
-	return b.set(ctx, "at", through)
+	return b.set(ctx, "at", next.through)
 }
 
 func (b *batch) set(ctx context.Context, name string, value int64) error {
@@ -329,9 +333,6 @@ func (b *batch) pull(ctx context.Context, key pullKey) (*cached, error) {
 			pull.heads[h.SHA] = true
 		}
 	}
-	if c.pulls == nil {
-		c.pulls = map[pullKey]*cached{}
-	}
 	c.pulls[key] = pull
 	return pull, nil
 }
@@ -355,9 +356,6 @@ func (b *batch) commit(ctx context.Context, key commitKey) (*cachedCommit, error
 	}
 	if commit.pulls, err = b.pullsOf(ctx, key); err != nil {
 		return nil, err
-	}
-	if c.commits == nil {
-		c.commits = map[commitKey]*cachedCommit{}
 	}
 	c.commits[key] = commit
 	return commit, nil

@@ -42,10 +42,10 @@ func (p *Projection) Run(ctx context.Context) error {
 	var said faults.Log
 	for rebuilding := false; ctx.Err() == nil; {
 		err := p.follow(ctx)
+		p.cache = newCache() // it may have held what was not committed
 		if ctx.Err() != nil {
 			break
 		}
-		p.cache = cache{}
 		// What failed to rebuild the file has closed it.
 		if rebuilding = rebuilding || isDamage(err); !rebuilding {
 			said.Write(ctx, zerolog.ErrorLevel, err, "cannot update the page's projection; trying again")
@@ -207,31 +207,20 @@ func (p *Projection) read(ctx context.Context, at int64) (next piece, err error)
 
 // take processes a piece in one transaction: all of it or nothing.
 func (p *Projection) take(ctx context.Context, next piece) error {
-	events, parsed, through := next.events, next.parsed, next.through
 	lasting := context.WithoutCancel(ctx)
-	tx, err := p.files.writer.BeginTx(lasting, nil)
+	b := &batch{p: p, touched: map[pullKey]bool{}, commits: map[commitKey]bool{}, heads: map[commitKey]int{},
+		ids: map[globally]pullKey{}, places: map[place]int64{}, counts: map[int64]*count{}, days: map[int64]bool{},
+		prepared: map[string]*sql.Stmt{}}
+	err := p.change(lasting, func(tx *sql.Tx) error {
+		if p.forget.Swap(false) {
+			p.cache = newCache()
+		}
+		b.tx = tx
+		return b.run(lasting, next, ctx.Err)
+	})
 	if err != nil {
 		return fmt.Errorf("write the projection: %w", err)
 	}
-	defer tx.Rollback()
-	if p.forget.Swap(false) {
-		p.cache = cache{}
-	}
-	b := &batch{p: p, tx: tx, touched: map[pullKey]bool{}, commits: map[commitKey]bool{}, heads: map[commitKey]int{},
-		ids: map[globally]pullKey{}, places: map[place]int64{}, counts: map[int64]*count{}, kinds: map[kind]int64{},
-		days: map[int64]bool{}, prepared: map[string]*sql.Stmt{}}
-	if err := b.run(lasting, events, parsed, through, ctx.Err); err != nil {
-		p.cache = cache{}
-		return fmt.Errorf("write the projection: %w", err)
-	}
-	if err := tx.Commit(); err != nil {
-		p.cache = cache{}
-		return fmt.Errorf("write the projection: %w", err)
-	}
-	if p.cache.kinds == nil {
-		p.cache.kinds = map[kind]int64{}
-	}
-	maps.Copy(p.cache.kinds, b.kinds)
 	p.cache.shed()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -239,10 +228,10 @@ func (p *Projection) take(ctx context.Context, next piece) error {
 	for at, c := range b.counts {
 		p.newest[at] = c.seq
 	}
-	if p.since.IsZero() && len(events) > 0 {
-		p.since = events[0].ReceivedAt
+	if p.since.IsZero() && len(next.events) > 0 {
+		p.since = next.events[0].ReceivedAt
 	}
-	p.at = through
+	p.at = next.through
 	close(p.moved)
 	p.moved = make(chan struct{})
 	return nil

@@ -136,7 +136,7 @@ func (p *Projection) recall(ctx context.Context) error {
 	})
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.at, p.since, p.places, p.cache = reached["at"], fromMillis(reached["since"]), places, cache{}
+	p.at, p.since, p.places, p.cache = reached["at"], fromMillis(reached["since"]), places, newCache()
 	return err
 }
 

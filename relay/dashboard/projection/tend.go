@@ -107,7 +107,7 @@ func (p *Projection) trim(ctx context.Context, now time.Time) error {
 	})
 }
 
-// change writes to the file from outside the goroutine that processes events.
+// change writes to the file in one transaction, and prevents the replacement of the file meanwhile.
 func (p *Projection) change(ctx context.Context, write func(*sql.Tx) error) error {
 	p.swap.RLock()
 	defer p.swap.RUnlock()

@@ -148,9 +148,6 @@ func (b *batch) writeShare(ctx context.Context, pull *cached, share map[int64]*d
 // change changes the figures of a place on a day.
 func (b *batch) change(ctx context.Context, number int64, at place, change func(*daily)) error {
 	c := &b.p.cache
-	if c.days == nil {
-		c.days = days{}
-	}
 	if c.days[number] == nil {
 		var live []byte
 		err := b.one(ctx, "SELECT live FROM days WHERE day = ?", []any{number}, &live)
@@ -221,9 +218,6 @@ func (b *batch) kind(ctx context.Context, k kind) (int64, error) {
 	if id, ok := b.p.cache.kinds[k]; ok {
 		return id, nil
 	}
-	if id, ok := b.kinds[k]; ok {
-		return id, nil
-	}
 	values := []any{k.rule, k.place, k.dimension, k.severity, k.status, k.model, k.guidelines}
 	var id int64
 	err := b.one(ctx, "SELECT id FROM kinds WHERE rule = ? AND place = ? AND dimension = ? AND severity = ? AND status = ? AND model = ? "+
@@ -233,7 +227,7 @@ func (b *batch) kind(ctx context.Context, k kind) (int64, error) {
 			"RETURNING id", values, &id)
 	}
 	if err == nil {
-		b.kinds[k] = id
+		b.p.cache.kinds[k] = id
 	}
 	return id, err
 }
