@@ -1,6 +1,10 @@
 package dashboard
 
-import "time"
+import (
+	"time"
+
+	"touchstone/relay/dashboard/projection"
+)
 
 // Health is the state of the relay.
 type Health struct {
@@ -24,7 +28,7 @@ type Health struct {
 	ProjectionBytes int64 `json:"projection_bytes"`
 	FreeBytes       int64 `json:"free_bytes"`
 
-	Sources []Source `json:"sources"`
+	Sources []projection.Source `json:"sources"`
 	// Where tokens are required, only administrators see Hooks, Subscribers and Tokens.
 	Hooks       []Hook            `json:"hooks,omitempty"`
 	Subscribers []Subscriber      `json:"subscribers,omitempty"`
@@ -32,14 +36,6 @@ type Health struct {
 	Settings    map[string]string `json:"settings"`
 	SettingsBy  string            `json:"settings_by,omitempty"`
 	SettingsAt  time.Time         `json:"settings_at,omitzero"`
-}
-
-// Source is an endpoint for webhooks, and when it last received one.
-type Source struct {
-	Name   string    `json:"name"`
-	Events int64     `json:"events"`
-	Last   time.Time `json:"last,omitzero"`
-	Ping   time.Time `json:"last_ping,omitzero"`
 }
 
 // Hook is a webhook that the relay looks after, as the last comparison with GitHub's list found it.

@@ -250,7 +250,7 @@ type logPage struct {
 	Events             []projection.Line
 	Source, Type, Repo string
 	Number             string
-	Sources            []projection.SourceCount
+	Sources            []projection.Source
 	Older, Newest      string
 	Endpoint           string
 	Empty              bool
@@ -453,12 +453,8 @@ func (d *Dashboard) healthOf(r *http.Request, viewer Viewer) (Health, error) {
 	if err := p.State(); err != nil {
 		health.Projection = err.Error()
 	}
-	health.Sources = []Source{}
-	sources, err := p.Sources(r.Context(), viewer.Scope)
-	for _, s := range sources {
-		health.Sources = append(health.Sources, Source{s.Name, s.Events, s.Last, s.Ping})
-	}
-	if err != nil || len(health.Hooks) == 0 {
+	var err error
+	if health.Sources, err = p.Sources(r.Context(), viewer.Scope); err != nil || len(health.Hooks) == 0 {
 		return health, err
 	}
 	pings, err := p.Pings(r.Context(), viewer.Scope)

@@ -300,12 +300,12 @@ func (p *Projection) Events(ctx context.Context, q EventQuery) (list []Line, mor
 	return list, more, err
 }
 
-// SourceCount is the number of a source's events in the file, and when the last event and the last ping
-// arrived.
-type SourceCount struct {
-	Name       string
-	Events     int64
-	Last, Ping time.Time
+// Source is the number of a source's events in the file, and when the last event and the last ping arrived.
+type Source struct {
+	Name   string    `json:"name"`
+	Events int64     `json:"events"`
+	Last   time.Time `json:"last,omitzero"`
+	Ping   time.Time `json:"last_ping,omitzero"`
 }
 
 // Pings returns the last pings of webhooks within a scope, by repository; pings of organizations and Apps have
@@ -322,8 +322,9 @@ func (p *Projection) Pings(ctx context.Context, scope event.Filter) (map[string]
 }
 
 // Sources counts the events within a scope by source.
-func (p *Projection) Sources(ctx context.Context, scope event.Filter) (list []SourceCount, err error) {
-	var s SourceCount
+func (p *Projection) Sources(ctx context.Context, scope event.Filter) (list []Source, err error) {
+	list = []Source{}
+	var s Source
 	var last, ping int64
 	err = p.query(ctx, []any{&s.Name, &s.Events, &last, &ping}, func() error {
 		s.Last, s.Ping = fromMillis(last), fromMillis(ping)
