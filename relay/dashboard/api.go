@@ -139,7 +139,6 @@ func (d *Dashboard) apiPulls(w http.ResponseWriter, r *http.Request, viewer View
 	if err != nil {
 		return invalid(err)
 	}
-	asOf := d.config.Projection.Cursor()
 	pulls, more, err := d.config.Projection.Pulls(r.Context(), q)
 	if err != nil {
 		return err
@@ -147,7 +146,7 @@ func (d *Dashboard) apiPulls(w http.ResponseWriter, r *http.Request, viewer View
 	return reply(w, r, http.StatusOK, struct {
 		Pulls []projection.Summary `json:"pulls"`
 		listed
-	}{pulls, d.listed(asOf, page(q, more))})
+	}{pulls, d.listed(r, page(q, more))})
 }
 
 // listed are the fields that every list has.
@@ -157,8 +156,8 @@ type listed struct {
 	KnownSince time.Time `json:"known_since,omitzero"`
 }
 
-func (d *Dashboard) listed(asOf, next string) listed {
-	return listed{asOf, next, d.config.Projection.Since()}
+func (d *Dashboard) listed(r *http.Request, next string) listed {
+	return listed{asOf(r), next, d.config.Projection.Since()}
 }
 
 // named returns the pull request that a path names.
@@ -175,7 +174,6 @@ const unknownPull = "the relay has no events of this pull request; check the rep
 
 func (d *Dashboard) apiPull(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
 	repo, number := named(r)
-	asOf := d.config.Projection.Cursor()
 	detail, known, err := d.config.Projection.Pull(r.Context(), viewer.Scope, repo, number)
 	switch {
 	case err != nil:
@@ -186,7 +184,7 @@ func (d *Dashboard) apiPull(w http.ResponseWriter, r *http.Request, viewer Viewe
 	return reply(w, r, http.StatusOK, struct {
 		projection.Detail
 		AsOf string `json:"as_of"`
-	}{detail, asOf})
+	}{detail, asOf(r)})
 }
 
 // eventQuery reads the parameters of a list of events. The error is a sentence.
@@ -231,7 +229,6 @@ func (d *Dashboard) apiEvents(w http.ResponseWriter, r *http.Request, viewer Vie
 	if err != nil {
 		return invalid(err)
 	}
-	asOf := d.config.Projection.Cursor()
 	events, more, err := d.config.Projection.Events(r.Context(), q)
 	if err != nil {
 		return err
@@ -243,7 +240,7 @@ func (d *Dashboard) apiEvents(w http.ResponseWriter, r *http.Request, viewer Vie
 	return reply(w, r, http.StatusOK, struct {
 		Events []projection.Line `json:"events"`
 		listed
-	}{events, d.listed(asOf, next)})
+	}{events, d.listed(r, next)})
 }
 
 // find returns the event that a path names, if the viewer may see it. The caller calls release once it has answered.
@@ -290,14 +287,14 @@ func (d *Dashboard) apiEvent(w http.ResponseWriter, r *http.Request, viewer View
 
 // statistics answers with statistics as JSON, which body makes with the fields of a list, or with the table if the
 // request asks for one. Statistics may be known from a different time on than the log.
-func (d *Dashboard) statistics(w http.ResponseWriter, r *http.Request, asOf string, since func(context.Context) (time.Time, error),
+func (d *Dashboard) statistics(w http.ResponseWriter, r *http.Request, since func(context.Context) (time.Time, error),
 	name string, table func() []byte, body func(listed) any) error {
 	if table != nil && r.URL.Query().Get("format") == "csv" {
 		w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.csv"`)
 		send(w, r, http.StatusOK, "text/csv; charset=utf-8", table())
 		return nil
 	}
-	said := d.listed(asOf, "")
+	said := d.listed(r, "")
 	var err error
 	if said.KnownSince, err = since(r.Context()); err != nil {
 		return err
@@ -330,12 +327,11 @@ func (d *Dashboard) apiRules(w http.ResponseWriter, r *http.Request, viewer View
 	if err != nil {
 		return invalid(err)
 	}
-	asOf := d.config.Projection.Cursor()
 	rules, err := d.config.Projection.Rules(r.Context(), viewer.Scope, values.Get("repo"), since)
 	if err != nil {
 		return err
 	}
-	return d.statistics(w, r, asOf, d.config.Projection.RulesSince, "", nil, func(said listed) any {
+	return d.statistics(w, r, d.config.Projection.RulesSince, "", nil, func(said listed) any {
 		return struct {
 			Rules []projection.Rule `json:"rules"`
 			Since time.Time         `json:"since"`
@@ -365,13 +361,12 @@ func (d *Dashboard) apiTrends(w http.ResponseWriter, r *http.Request, viewer Vie
 	if err != nil {
 		return invalid(err)
 	}
-	asOf := d.config.Projection.Cursor()
 	trends, err := d.config.Projection.Trends(r.Context(), viewer.Scope, values.Get("repo"), bucket, since, d.now())
 	if err != nil {
 		return err
 	}
 	table := func() []byte { return trendsCSV(trends) }
-	return d.statistics(w, r, asOf, d.config.Projection.TrendsSince, "trends", table, func(said listed) any {
+	return d.statistics(w, r, d.config.Projection.TrendsSince, "trends", table, func(said listed) any {
 		return struct {
 			Buckets []projection.Trend `json:"buckets"`
 			Bucket  projection.Bucket  `json:"bucket"`
@@ -413,7 +408,7 @@ func (d *Dashboard) apiMachines(w http.ResponseWriter, r *http.Request, viewer V
 	return reply(w, r, http.StatusOK, struct {
 		Machines []Machine `json:"machines"`
 		listed
-	}{d.machines.list(d.now(), viewer, d.config.Relay.Head()), d.listed(d.config.Projection.Cursor(), "")})
+	}{d.machines.list(d.now(), viewer, d.config.Relay.Head()), d.listed(r, "")})
 }
 
 func (d *Dashboard) apiHealth(w http.ResponseWriter, r *http.Request, viewer Viewer) error {

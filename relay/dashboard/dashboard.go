@@ -161,6 +161,12 @@ func (d *Dashboard) Serve(w http.ResponseWriter, r *http.Request, viewer Viewer)
 	d.routes.ServeHTTP(w, r.WithContext(context.WithValue(ctx, asOfKey{}, d.config.Projection.Cursor())))
 }
 
+// asOf returns the position in the log that the answer to a request includes at least.
+func asOf(r *http.Request) string {
+	at, _ := r.Context().Value(asOfKey{}).(string)
+	return at
+}
+
 // reply answers with JSON.
 func reply(w http.ResponseWriter, r *http.Request, status int, body any) error {
 	text, err := json.Marshal(body)

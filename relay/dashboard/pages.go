@@ -63,8 +63,7 @@ func (d *Dashboard) show(w http.ResponseWriter, r *http.Request, viewer Viewer, 
 
 func (d *Dashboard) showAs(w http.ResponseWriter, r *http.Request, status int, name string, f frame) {
 	f.Self, f.Now = r.URL.RequestURI(), d.now().UTC()
-	f.Since = d.config.Projection.Since()
-	f.AsOf, _ = r.Context().Value(asOfKey{}).(string)
+	f.Since, f.AsOf = d.config.Projection.Since(), asOf(r)
 	f.Stopped, f.Reviewers = d.config.Projection.State() != nil, len(d.config.Reviewers) > 0
 	part := "layout.html"
 	if refreshes(r) {

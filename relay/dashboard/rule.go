@@ -89,13 +89,12 @@ func (d *Dashboard) apiRule(w http.ResponseWriter, r *http.Request, viewer Viewe
 	if err != nil {
 		return invalid(err)
 	}
-	asOf := d.config.Projection.Cursor()
 	trends, err := d.config.Projection.RuleTrends(r.Context(), ruleQuery(rule, bucket, values, viewer), since, d.now())
 	if err != nil {
 		return err
 	}
 	name, table := strings.ReplaceAll(rule, "/", "-"), func() []byte { return ruleCSV(trends) }
-	return d.statistics(w, r, asOf, d.config.Projection.RulesSince, name, table, func(said listed) any {
+	return d.statistics(w, r, d.config.Projection.RulesSince, name, table, func(said listed) any {
 		return struct {
 			Rule    string                 `json:"rule"`
 			Buckets []projection.RuleTrend `json:"buckets"`
