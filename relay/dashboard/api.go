@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/csv"
@@ -285,21 +286,55 @@ func (d *Dashboard) apiEvent(w http.ResponseWriter, r *http.Request, viewer View
 	return nil
 }
 
-// statistics answers with statistics as JSON, which body makes with the fields of a list, or with the table if the
-// request asks for one. Statistics may be known from a different time on than the log.
-func (d *Dashboard) statistics(w http.ResponseWriter, r *http.Request, since func(context.Context) (time.Time, error),
-	name string, table func() []byte, body func(listed) any) error {
-	if table != nil && r.URL.Query().Get("format") == "csv" {
-		w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.csv"`)
-		send(w, r, http.StatusOK, "text/csv; charset=utf-8", table())
-		return nil
+// sendTable answers with a table as CSV.
+func sendTable(w http.ResponseWriter, r *http.Request, name string, rows [][]string) error {
+	var text bytes.Buffer
+	_ = csv.NewWriter(&text).WriteAll(rows) // to memory, which never fails
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.csv"`)
+	send(w, r, http.StatusOK, "text/csv; charset=utf-8", text.Bytes())
+	return nil
+}
+
+// asked is what a request asks statistics about.
+type asked struct {
+	values url.Values
+	repo   string // a glob; empty means all
+	since  time.Time
+	bucket projection.Bucket
+	known  time.Time // from when on there are these statistics, which outlive the log
+}
+
+// csv reports whether the answer is to be a table.
+func (a asked) csv() bool { return a.values.Get("format") == "csv" }
+
+// listed returns the fields of a list of statistics.
+func (a asked) listed(r *http.Request) listed { return listed{AsOf: asOf(r), KnownSince: a.known} }
+
+// ask reads the parameters that all statistics have, and since when there are such statistics.
+func (d *Dashboard) ask(r *http.Request, known func(context.Context) (time.Time, error)) (a asked, err error) {
+	a.values = r.URL.Query()
+	a.repo = a.values.Get("repo")
+	if a.since, err = d.since(a.values); err == nil {
+		err = validRepo(a.repo)
 	}
-	said := d.listed(r, "")
-	var err error
-	if said.KnownSince, err = since(r.Context()); err != nil {
-		return err
+	if err != nil {
+		return a, invalid(err)
 	}
-	return reply(w, r, http.StatusOK, body(said))
+	a.known, err = known(r.Context())
+	return a, err
+}
+
+// askTrends is ask for trends, which are by day or by week.
+func (d *Dashboard) askTrends(r *http.Request, known func(context.Context) (time.Time, error)) (asked, error) {
+	a, err := d.ask(r, known)
+	if err != nil {
+		return a, err
+	}
+	a.bucket = cmp.Or(projection.Bucket(a.values.Get("bucket")), projection.Day)
+	if a.bucket != projection.Day && a.bucket != projection.Week {
+		return a, invalid(fmt.Errorf("bucket must be day or week, not %.40q", a.bucket))
+	}
+	return a, nil
 }
 
 // since reads how far back statistics go. The error is a sentence.
@@ -319,70 +354,38 @@ func (d *Dashboard) since(values url.Values) (time.Time, error) {
 }
 
 func (d *Dashboard) apiRules(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
-	values := r.URL.Query()
-	since, err := d.since(values)
-	if err == nil {
-		err = validRepo(values.Get("repo"))
-	}
-	if err != nil {
-		return invalid(err)
-	}
-	rules, err := d.config.Projection.Rules(r.Context(), viewer.Scope, values.Get("repo"), since)
+	rules, a, err := d.readRules(r, viewer)
 	if err != nil {
 		return err
 	}
-	return d.statistics(w, r, d.config.Projection.RulesSince, "", nil, func(said listed) any {
-		return struct {
-			Rules []projection.Rule `json:"rules"`
-			Since time.Time         `json:"since"`
-			listed
-		}{rules, since, said}
-	})
-}
-
-// trendQuery reads the parameters of trends. The error is a sentence.
-func (d *Dashboard) trendQuery(values url.Values) (since time.Time, bucket projection.Bucket, err error) {
-	if since, err = d.since(values); err != nil {
-		return since, bucket, err
-	}
-	switch bucket = projection.Bucket(values.Get("bucket")); bucket {
-	case "":
-		bucket = projection.Day
-	case projection.Day, projection.Week:
-	default:
-		return since, bucket, fmt.Errorf("bucket must be day or week, not %.40q", bucket)
-	}
-	return since, bucket, validRepo(values.Get("repo"))
+	return reply(w, r, http.StatusOK, struct {
+		Rules []projection.Rule `json:"rules"`
+		Since time.Time         `json:"since"`
+		listed
+	}{rules, a.since, a.listed(r)})
 }
 
 func (d *Dashboard) apiTrends(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
-	values := r.URL.Query()
-	since, bucket, err := d.trendQuery(values)
-	if err != nil {
-		return invalid(err)
-	}
-	trends, err := d.config.Projection.Trends(r.Context(), viewer.Scope, values.Get("repo"), bucket, since, d.now())
-	if err != nil {
+	trends, a, err := d.readTrends(r, viewer)
+	switch {
+	case err != nil:
 		return err
+	case a.csv():
+		return sendTable(w, r, "trends", trendsTable(trends))
 	}
-	table := func() []byte { return trendsCSV(trends) }
-	return d.statistics(w, r, d.config.Projection.TrendsSince, "trends", table, func(said listed) any {
-		return struct {
-			Buckets []projection.Trend `json:"buckets"`
-			Bucket  projection.Bucket  `json:"bucket"`
-			listed
-		}{trends, bucket, said}
-	})
+	return reply(w, r, http.StatusOK, struct {
+		Buckets []projection.Trend `json:"buckets"`
+		Bucket  projection.Bucket  `json:"bucket"`
+		listed
+	}{trends, a.bucket, a.listed(r)})
 }
 
-func trendsCSV(trends []projection.Trend) []byte {
-	var b strings.Builder
-	out := csv.NewWriter(&b)
-	_ = out.Write([]string{ // to memory, which never fails
+func trendsTable(trends []projection.Trend) [][]string {
+	rows := [][]string{{
 		"start", "opened", "merged", "closed", "rounds", "findings", "cost_usd", "tokens", "escalations", "merged_without_person",
 		"first_review_p50_seconds", "first_review_p90_seconds", "merge_p50_seconds", "merge_p90_seconds", "rounds_per_merge",
 		"cost_usd_per_merge",
-	})
+	}}
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	of := func(q *projection.Quantiles) (string, string) {
 		if q == nil {
@@ -393,15 +396,14 @@ func trendsCSV(trends []projection.Trend) []byte {
 	for _, t := range trends {
 		review50, review90 := of(t.FirstReview)
 		merge50, merge90 := of(t.Merge)
-		_ = out.Write([]string{
+		rows = append(rows, []string{
 			t.Start.Format(time.DateOnly), strconv.Itoa(t.Opened), strconv.Itoa(t.Merged), strconv.Itoa(t.Closed), strconv.Itoa(t.Rounds),
 			strconv.Itoa(t.Findings),
 			number(t.CostUSD), strconv.FormatInt(t.Tokens, 10), strconv.Itoa(t.Escalations), strconv.Itoa(t.Unattended),
 			review50, review90, merge50, merge90, number(t.RoundsPerMerge), number(t.CostPerMerge),
 		})
 	}
-	out.Flush()
-	return []byte(b.String())
+	return rows
 }
 
 func (d *Dashboard) apiMachines(w http.ResponseWriter, r *http.Request, viewer Viewer) error {

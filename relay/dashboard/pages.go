@@ -345,11 +345,13 @@ type rulesPage struct {
 	period
 }
 
-// period is the time and the repository that statistics are about.
+// period is the time and the repository that statistics are about, and the addresses of the same in the API.
 type period struct {
-	Days  string
-	Repo  string
-	Repos []string
+	API, CSV string
+	Bucket   projection.Bucket
+	Days     string
+	Repo     string
+	Repos    []string
 	// Unknown is the time before which nothing of the period is known; zero if all of it is known.
 	Unknown time.Time
 }
@@ -371,33 +373,32 @@ func (p period) Choices() []choice {
 	return append([]choice{{p.Days, text}}, choices...)
 }
 
-// period returns the period that a request asks for, which begins at since. Statistics exist from known on.
-func (d *Dashboard) period(values url.Values, viewer Viewer, since, known time.Time) period {
-	p := period{Days: cmp.Or(values.Get("since"), defaultSince), Repo: values.Get("repo"), Repos: d.config.Projection.Repos(viewer.Scope)}
-	if known.After(since) {
-		p.Unknown = known
+// period returns the period that a page is about.
+func (d *Dashboard) period(r *http.Request, viewer Viewer, a asked) period {
+	api := "/api/v1" + r.URL.Path
+	p := period{API: api + with(a.values), CSV: api + with(a.values, "format", "csv"), Bucket: a.bucket,
+		Days: cmp.Or(a.values.Get("since"), defaultSince), Repo: a.repo, Repos: d.config.Projection.Repos(viewer.Scope)}
+	if a.known.After(a.since) {
+		p.Unknown = a.known
 	}
 	return p
 }
 
+// readRules reads the rules that a request asks for.
+func (d *Dashboard) readRules(r *http.Request, viewer Viewer) (rules []projection.Rule, a asked, err error) {
+	if a, err = d.ask(r, d.config.Projection.RulesSince); err != nil {
+		return nil, a, err
+	}
+	rules, err = d.config.Projection.Rules(r.Context(), viewer.Scope, a.repo, a.since)
+	return rules, a, err
+}
+
 func (d *Dashboard) rules(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
-	values := r.URL.Query()
-	since, err := d.since(values)
-	if err == nil {
-		err = validRepo(values.Get("repo"))
-	}
-	if err != nil {
-		return invalid(err)
-	}
-	rules, err := d.config.Projection.Rules(r.Context(), viewer.Scope, values.Get("repo"), since)
+	rules, a, err := d.readRules(r, viewer)
 	if err != nil {
 		return err
 	}
-	known, err := d.config.Projection.RulesSince(r.Context())
-	if err != nil {
-		return err
-	}
-	p := rulesPage{Rules: rules, period: d.period(values, viewer, since, known), Max: 1}
+	p := rulesPage{Rules: rules, period: d.period(r, viewer, a), Max: 1}
 	for _, rule := range rules {
 		p.Max = max(p.Max, rule.Findings)
 	}
@@ -408,29 +409,24 @@ func (d *Dashboard) rules(w http.ResponseWriter, r *http.Request, viewer Viewer)
 type trendsPage struct {
 	Trends []projection.Trend // newest first
 	Sum    projection.Trend
-	Bucket projection.Bucket
-	API    string
-	CSV    string
 	period
 }
 
+// readTrends reads the trends that a request asks for.
+func (d *Dashboard) readTrends(r *http.Request, viewer Viewer) (trends []projection.Trend, a asked, err error) {
+	if a, err = d.askTrends(r, d.config.Projection.TrendsSince); err != nil {
+		return nil, a, err
+	}
+	trends, err = d.config.Projection.Trends(r.Context(), viewer.Scope, a.repo, a.bucket, a.since, d.now())
+	return trends, a, err
+}
+
 func (d *Dashboard) trends(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
-	values := r.URL.Query()
-	since, bucket, err := d.trendQuery(values)
-	if err != nil {
-		return invalid(err)
-	}
-	trends, err := d.config.Projection.Trends(r.Context(), viewer.Scope, values.Get("repo"), bucket, since, d.now())
+	trends, a, err := d.readTrends(r, viewer)
 	if err != nil {
 		return err
 	}
-	known, err := d.config.Projection.TrendsSince(r.Context())
-	if err != nil {
-		return err
-	}
-	p := trendsPage{Bucket: bucket, API: "/api/v1/trends" + with(values), CSV: "/api/v1/trends" + with(values, "format", "csv"),
-		period: d.period(values, viewer, since, known)}
-	p.Sum = projection.Sum(trends)
+	p := trendsPage{Sum: projection.Sum(trends), period: d.period(r, viewer, a)}
 	slices.Reverse(trends)
 	for _, t := range trends {
 		if t.Opened+t.Merged+t.Closed+t.Rounds > 0 {

@@ -1,9 +1,7 @@
 package dashboard
 
 import (
-	"encoding/csv"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -26,98 +24,75 @@ func rulePath(rule string) string {
 
 // rulePage is the content of the page of one guideline row.
 type rulePage struct {
-	Rule     string
-	Trends   []projection.RuleTrend // newest first, those with findings
-	Sum      projection.RuleTrend
-	Bucket   projection.Bucket
-	API, CSV string
+	Rule   string
+	Trends []projection.RuleTrend // newest first, those with findings
+	Sum    projection.RuleTrend
 	// Model and Guidelines are the selected model and version. Models and Versions are the choices.
 	Model, Guidelines string
 	Models, Versions  []string
 	period
 }
 
-func ruleQuery(rule string, bucket projection.Bucket, values url.Values, viewer Viewer) projection.RuleQuery {
-	return projection.RuleQuery{Scope: viewer.Scope, Repo: values.Get("repo"), Rule: rule, Model: values.Get("model"),
-		Guidelines: values.Get("guidelines"), Bucket: bucket}
+// readRule reads the trend of the row that a path names.
+func (d *Dashboard) readRule(r *http.Request, viewer Viewer) (trends []projection.RuleTrend, q projection.RuleQuery, a asked, err error) {
+	q = projection.RuleQuery{Scope: viewer.Scope, Rule: r.PathValue("rule")}
+	if !ruleName.MatchString(q.Rule) {
+		return nil, q, a, &refusal{http.StatusNotFound, "a rule's id has the form document/X1, such as security/S3"}
+	}
+	if a, err = d.askTrends(r, d.config.Projection.RulesSince); err != nil {
+		return nil, q, a, err
+	}
+	q.Repo, q.Bucket, q.Model, q.Guidelines = a.repo, a.bucket, a.values.Get("model"), a.values.Get("guidelines")
+	trends, err = d.config.Projection.RuleTrends(r.Context(), q, a.since, d.now())
+	return trends, q, a, err
 }
 
 func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
-	rule, values := r.PathValue("rule"), r.URL.Query()
-	if !ruleName.MatchString(rule) {
-		return &refusal{http.StatusNotFound, noRule}
-	}
-	since, bucket, err := d.trendQuery(values)
-	if err != nil {
-		return invalid(err)
-	}
-	trends, err := d.config.Projection.RuleTrends(r.Context(), ruleQuery(rule, bucket, values, viewer), since, d.now())
+	trends, q, a, err := d.readRule(r, viewer)
 	if err != nil {
 		return err
 	}
-	known, err := d.config.Projection.RulesSince(r.Context())
+	models, versions, err := d.config.Projection.RuleVersions(r.Context(), viewer.Scope, a.repo, q.Rule, a.since)
 	if err != nil {
 		return err
 	}
-	models, versions, err := d.config.Projection.RuleVersions(r.Context(), viewer.Scope, values.Get("repo"), rule, since)
-	if err != nil {
-		return err
-	}
-	api := "/api/v1/rules/" + rule
-	p := rulePage{
-		Rule: rule, Sum: projection.SumRule(trends), Bucket: bucket, API: api + with(values), CSV: api + with(values, "format", "csv"),
-		Model: values.Get("model"), Guidelines: values.Get("guidelines"), period: d.period(values, viewer, since, known),
-		Models: models, Versions: versions,
-	}
+	p := rulePage{Rule: q.Rule, Sum: projection.SumRule(trends), Model: q.Model, Guidelines: q.Guidelines, Models: models, Versions: versions,
+		period: d.period(r, viewer, a)}
 	for _, t := range slices.Backward(trends) {
 		if t.Fired > 0 {
 			p.Trends = append(p.Trends, t)
 		}
 	}
-	return d.show(w, r, viewer, "rule", "rules", "Rule "+rule, p)
+	return d.show(w, r, viewer, "rule", "rules", "Rule "+q.Rule, p)
 }
-
-// noRule says what the id of a row looks like.
-const noRule = "a rule's id has the form document/X1, such as security/S3"
 
 func (d *Dashboard) apiRule(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
-	rule, values := r.PathValue("rule"), r.URL.Query()
-	if !ruleName.MatchString(rule) {
-		return &refusal{http.StatusNotFound, noRule}
-	}
-	since, bucket, err := d.trendQuery(values)
-	if err != nil {
-		return invalid(err)
-	}
-	trends, err := d.config.Projection.RuleTrends(r.Context(), ruleQuery(rule, bucket, values, viewer), since, d.now())
-	if err != nil {
+	trends, q, a, err := d.readRule(r, viewer)
+	switch {
+	case err != nil:
 		return err
+	case a.csv():
+		return sendTable(w, r, strings.ReplaceAll(q.Rule, "/", "-"), ruleTable(trends))
 	}
-	name, table := strings.ReplaceAll(rule, "/", "-"), func() []byte { return ruleCSV(trends) }
-	return d.statistics(w, r, d.config.Projection.RulesSince, name, table, func(said listed) any {
-		return struct {
-			Rule    string                 `json:"rule"`
-			Buckets []projection.RuleTrend `json:"buckets"`
-			Bucket  projection.Bucket      `json:"bucket"`
-			listed
-		}{rule, trends, bucket, said}
-	})
+	return reply(w, r, http.StatusOK, struct {
+		Rule    string                 `json:"rule"`
+		Buckets []projection.RuleTrend `json:"buckets"`
+		Bucket  projection.Bucket      `json:"bucket"`
+		listed
+	}{q.Rule, trends, a.bucket, a.listed(r)})
 }
 
-func ruleCSV(trends []projection.RuleTrend) []byte {
-	var b strings.Builder
-	out := csv.NewWriter(&b)
-	_ = out.Write([]string{"start", "fired", "held", "wrong", "not_known", "pulls"}) // to memory, which never fails
+func ruleTable(trends []projection.RuleTrend) [][]string {
+	rows := [][]string{{"start", "fired", "held", "wrong", "not_known", "pulls"}}
 	for _, t := range trends {
 		var pulls []string
 		for _, p := range t.Pulls {
 			pulls = append(pulls, p.String())
 		}
-		_ = out.Write([]string{
+		rows = append(rows, []string{
 			t.Start.Format(time.DateOnly), strconv.Itoa(t.Fired), strconv.Itoa(t.Held), strconv.Itoa(t.Wrong), strconv.Itoa(t.Unknown()),
 			strings.Join(pulls, " "),
 		})
 	}
-	out.Flush()
-	return []byte(b.String())
+	return rows
 }
