@@ -88,7 +88,8 @@ type Dashboard struct {
 // New creates a dashboard. Its pages are live while Run runs.
 func New(config Config) *Dashboard {
 	d := &Dashboard{config: config, routes: http.NewServeMux(), now: time.Now,
-		changes: changes{scopes: map[string]*scopeChanges{}}, shared: shared{answers: map[string]sharedAnswer{}}}
+		machines: machines{known: map[machineKey]Machine{}, said: map[machineKey]string{}},
+		changes:  changes{scopes: map[string]*scopeChanges{}}, shared: shared{answers: map[string]sharedAnswer{}}}
 	for pattern, page := range map[string]view{
 		"GET /{$}":                           d.share(d.board),
 		"GET /pulls/{owner}/{repo}/{number}": d.share(d.pull),

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -50,9 +51,6 @@ var errManyMachines = errors.New("too many agents report to this relay, or too m
 func (m *machines) put(key machineKey, machine Machine) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.known == nil {
-		m.known, m.said = map[machineKey]Machine{}, map[machineKey]string{}
-	}
 	m.drop(machine.SeenAt)
 	if _, there := m.known[key]; !there {
 		same := 0
@@ -89,11 +87,7 @@ func (m *machines) logins(token string) (logins []string) {
 
 // drop removes agents whose last report is too old. The caller holds mu.
 func (m *machines) drop(now time.Time) {
-	for key, machine := range m.known {
-		if now.Sub(machine.SeenAt) > beaconLife {
-			delete(m.known, key)
-		}
-	}
+	maps.DeleteFunc(m.known, func(_ machineKey, machine Machine) bool { return now.Sub(machine.SeenAt) > beaconLife })
 }
 
 // list returns the agents whose work a viewer may see, with only that work: reviewers first, then by login.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -214,20 +215,13 @@ func (d *Dashboard) board(w http.ResponseWriter, r *http.Request, viewer Viewer)
 // with returns the page's own query with other parameters, given as names and values; an empty value removes
 // a parameter.
 func with(values url.Values, pairs ...string) string {
-	next := url.Values{}
-	for name, list := range values {
-		next[name] = slices.Clone(list)
-	}
+	next := maps.Clone(values)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if next.Del(pairs[i]); pairs[i+1] != "" {
 			next.Set(pairs[i], pairs[i+1])
 		}
 	}
-	for name := range next {
-		if len(some(next[name])) == 0 {
-			next.Del(name)
-		}
-	}
+	maps.DeleteFunc(next, func(_ string, list []string) bool { return len(some(list)) == 0 })
 	return "?" + next.Encode()
 }
 

@@ -33,6 +33,15 @@ func send(w http.ResponseWriter, r *http.Request, status int, contentType string
 	newAnswer(status, nil, body).send(w, r)
 }
 
+// compress returns a text in gzip's format, at a valid level.
+func compress(text []byte, level int) []byte {
+	var small bytes.Buffer
+	out, _ := gzip.NewWriterLevel(&small, level)
+	_, _ = out.Write(text) // to memory, which never fails
+	_ = out.Close()
+	return small.Bytes()
+}
+
 // answer is an answer to one client or to many.
 type answer struct {
 	status     int
@@ -45,11 +54,7 @@ type answer struct {
 func newAnswer(status int, header http.Header, body []byte) *answer {
 	sum := sha256.Sum256(body)
 	return &answer{status, header, body, `W/"` + hex.EncodeToString(sum[:12]) + `"`, sync.OnceValue(func() []byte {
-		var small bytes.Buffer
-		out, _ := gzip.NewWriterLevel(&small, gzip.BestSpeed) // the level is valid
-		_, _ = out.Write(body)                                // to memory, which never fails
-		_ = out.Close()
-		return small.Bytes()
+		return compress(body, gzip.BestSpeed)
 	})}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -64,11 +65,7 @@ func (s *shared) get(key string, at int64, now time.Time) *answer {
 func (s *shared) put(key string, made sharedAnswer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for other, known := range s.answers {
-		if made.made.Sub(known.made) >= sharedLife {
-			delete(s.answers, other)
-		}
-	}
+	maps.DeleteFunc(s.answers, func(_ string, known sharedAnswer) bool { return made.made.Sub(known.made) >= sharedLife })
 	s.answers[key] = made
 }
 

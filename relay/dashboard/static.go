@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -35,12 +34,9 @@ var assets = sync.OnceValue(func() map[string]asset {
 		if err != nil {
 			return err
 		}
-		var small bytes.Buffer
-		out, _ := gzip.NewWriterLevel(&small, gzip.BestCompression) // the level is valid
-		_, _ = out.Write(text)                                      // to memory, which never fails
-		_ = out.Close()
 		sum := sha256.Sum256(text)
-		all[strings.TrimPrefix(name, "static/")] = asset{mime.TypeByExtension(path.Ext(name)), hex.EncodeToString(sum[:6]), text, small.Bytes()}
+		all[strings.TrimPrefix(name, "static/")] = asset{mime.TypeByExtension(path.Ext(name)), hex.EncodeToString(sum[:6]), text,
+			compress(text, gzip.BestCompression)}
 		return nil
 	})
 	if err != nil {
