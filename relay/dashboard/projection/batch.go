@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -315,23 +314,15 @@ func (b *batch) pull(ctx context.Context, key pullKey) (*cached, error) {
 	if pull, ok := c.pulls[key]; ok {
 		return pull, nil
 	}
-	pull, doc, share := &cached{heads: map[string]bool{}}, "", ""
-	err := b.one(ctx, "SELECT id, doc, share FROM pulls WHERE place = ? AND number = ?", []any{key.place, key.number}, &pull.row, &doc, &share)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-	case err != nil:
+	pull := &cached{heads: map[string]bool{}}
+	err := b.one(ctx, "SELECT id, doc, share FROM pulls WHERE place = ? AND number = ?", []any{key.place, key.number},
+		&pull.row, document{&pull.Pull}, document{&pull.share})
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, err
-	case json.Unmarshal([]byte(share), &pull.share) != nil:
-		return nil, errDamaged
-	case doc == "":
-		pull.trimmed = true
-	default:
-		if err := json.Unmarshal([]byte(doc), &pull.Pull); err != nil {
-			return nil, errDamaged
-		}
-		for _, h := range pull.Heads {
-			pull.heads[h.SHA] = true
-		}
+	}
+	pull.trimmed = err == nil && pull.Number == 0
+	for _, h := range pull.Heads {
+		pull.heads[h.SHA] = true
 	}
 	c.pulls[key] = pull
 	return pull, nil
@@ -343,16 +334,10 @@ func (b *batch) commit(ctx context.Context, key commitKey) (*cachedCommit, error
 	if commit, ok := c.commits[key]; ok {
 		return commit, nil
 	}
-	commit, doc := &cachedCommit{}, ""
-	err := b.one(ctx, "SELECT doc FROM commits WHERE place = ? AND sha = ?", []any{key.place, key.sha}, &doc)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-	case err != nil:
+	commit := &cachedCommit{}
+	err := b.one(ctx, "SELECT doc FROM commits WHERE place = ? AND sha = ?", []any{key.place, key.sha}, document{&commit.Commit})
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, err
-	default:
-		if err := json.Unmarshal([]byte(doc), &commit.Commit); err != nil {
-			return nil, errDamaged
-		}
 	}
 	if commit.pulls, err = b.pullsOf(ctx, key); err != nil {
 		return nil, err

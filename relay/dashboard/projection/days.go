@@ -164,14 +164,13 @@ type placed struct {
 	daily
 }
 
-// encodeDay returns the text that the file stores for a day.
-func encodeDay(places map[place]*daily) (string, error) {
-	list := make([]placed, 0, len(places))
-	for _, at := range sortedPlaces(places) {
-		list = append(list, placed{at.source, at.repo, *places[at]})
+// placesOf returns what the file stores for a day.
+func placesOf(day map[place]*daily) []placed {
+	list := make([]placed, 0, len(day))
+	for _, at := range sortedPlaces(day) {
+		list = append(list, placed{at.source, at.repo, *day[at]})
 	}
-	text, err := json.Marshal(list)
-	return string(text), err
+	return list
 }
 
 // sortedPlaces returns the places in a fixed order.

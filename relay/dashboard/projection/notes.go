@@ -143,24 +143,18 @@ func keepDay(ctx context.Context, tx *sql.Tx, number int64, places map[place]*da
 	if len(places) == 0 {
 		return nil
 	}
-	noted, err := encodeDay(places)
-	if err != nil {
-		return err
-	}
 	var list []notedPlace
 	for at, d := range places {
 		if d.fired != nil {
 			list = append(list, notedPlace{placed{Source: at.source, Repo: at.repo}, d.fired})
 		}
 	}
-	var fired []byte
+	var fired any = "" // nothing is known
 	if len(list) > 0 {
-		if fired, err = json.Marshal(list); err != nil {
-			return err
-		}
+		fired = document{list}
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO days (day, live, noted, fired) VALUES (?, '', ?, ?) "+
-		"ON CONFLICT (day) DO UPDATE SET noted = excluded.noted, fired = excluded.fired", number, noted, string(fired))
+	_, err := tx.ExecContext(ctx, "INSERT INTO days (day, live, noted, fired) VALUES (?, '', ?, ?) "+
+		"ON CONFLICT (day) DO UPDATE SET noted = excluded.noted, fired = excluded.fired", number, document{placesOf(places)}, fired)
 	return err
 }
 

@@ -186,26 +186,19 @@ const maxHappenings = 200
 // Pull returns everything that is known about one pull request; known is false if nothing is, or nothing within
 // the scope.
 func (p *Projection) Pull(ctx context.Context, scope event.Filter, repo string, number int) (d Detail, known bool, err error) {
-	var doc, summary string
+	var pull Pull
 	var at int64
 	exact := event.Filter{Repos: []string{globEscape(repo)}}
-	err = p.query(ctx, []any{&at, &doc, &summary}, func() error {
+	err = p.query(ctx, []any{&at, document{&pull}, document{&d.Summary}}, func() error {
 		known = true
 		return nil
 	}, "SELECT place, doc, summary FROM pulls WHERE number = ? AND "+p.allowed("place", scope, exact)+" ORDER BY id DESC LIMIT 1", number)
 	if err != nil || !known {
 		return Detail{}, false, err
 	}
-	if doc == "" {
-		d = Detail{Rounds: []Round{}, Findings: []Finding{}, Blockers: []string{}, Events: []Happening{}, Checks: []NamedCheck{}, Trimmed: true}
-		if err := json.Unmarshal([]byte(summary), &d.Summary); err != nil {
-			return Detail{}, false, errDamaged
-		}
-		return d, true, nil
-	}
-	var pull Pull
-	if err := json.Unmarshal([]byte(doc), &pull); err != nil {
-		return Detail{}, false, errDamaged
+	if pull.Number == 0 { // the log no longer has it
+		return Detail{Summary: d.Summary, Rounds: []Round{}, Findings: []Finding{}, Blockers: []string{}, Events: []Happening{},
+			Checks: []NamedCheck{}, Trimmed: true}, true, nil
 	}
 	commits := map[string]*Commit{}
 	args := []any{at}

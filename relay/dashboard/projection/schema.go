@@ -3,6 +3,8 @@ package projection
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -106,6 +108,23 @@ CREATE TABLE days ( -- the figures of each place, as JSON; empty where nothing i
 	noted TEXT NOT NULL,       -- as they are noted with the log
 	fired TEXT NOT NULL        -- what fired, as it is noted with the log
 ) STRICT;`
+
+// document is a value that a column holds as JSON. A column that is empty leaves the value as it is.
+type document struct{ value any }
+
+// Value implements driver.Valuer.
+func (d document) Value() (driver.Value, error) {
+	text, err := json.Marshal(d.value)
+	return string(text), err
+}
+
+// Scan implements sql.Scanner. Only the first row of a query is read into one, because what a later one leaves out would stay.
+func (d document) Scan(column any) error {
+	if text, _ := column.(string); text != "" && json.Unmarshal([]byte(text), d.value) != nil {
+		return errDamaged
+	}
+	return nil
+}
 
 // files is the opened file of the projection.
 type files struct {

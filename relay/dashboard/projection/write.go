@@ -3,7 +3,6 @@ package projection
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"reflect"
 	"slices"
@@ -25,12 +24,8 @@ func (b *batch) flush(ctx context.Context, through int64) error {
 		if err != nil {
 			return err
 		}
-		doc, err := json.Marshal(commit.Commit)
-		if err == nil {
-			_, err = b.exec(ctx, "INSERT OR REPLACE INTO commits (place, sha, seq, doc) VALUES (?, ?, ?, ?)", key.place, key.sha, through,
-				string(doc))
-		}
-		if err != nil {
+		if _, err := b.exec(ctx, "INSERT OR REPLACE INTO commits (place, sha, seq, doc) VALUES (?, ?, ?, ?)", key.place, key.sha, through,
+			document{commit.Commit}); err != nil {
 			return err
 		}
 	}
@@ -44,12 +39,8 @@ func (b *batch) flush(ctx context.Context, through int64) error {
 		}
 	}
 	for number := range b.days {
-		live, err := encodeDay(b.p.cache.days[number])
-		if err != nil {
-			return err
-		}
 		if _, err := b.exec(ctx, "INSERT INTO days (day, live, noted, fired) VALUES (?, ?, '', '') "+
-			"ON CONFLICT (day) DO UPDATE SET live = excluded.live", number, live); err != nil {
+			"ON CONFLICT (day) DO UPDATE SET live = excluded.live", number, document{placesOf(b.p.cache.days[number])}); err != nil {
 			return err
 		}
 	}
@@ -68,26 +59,14 @@ func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 	}
 	v := newView(&pull.Pull, b.p.config, commits)
 	s := v.summary()
-	summary, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	doc, err := json.Marshal(pull.Pull)
-	if err != nil {
-		return err
-	}
 	f := v.figures(s)
-	days := v.share(s, f)
-	share, err := json.Marshal(days)
-	if err != nil {
-		return err
-	}
+	share := v.share(s, f)
 	rank, sorted := order(s)
 	row := []any{
 		key.place, key.number, pull.ID, s.Turn, s.Author, "," + strings.Join(s.WaitingOn, ",") + ",", toMillis(s.UpdatedAt), rank, sorted,
-		string(summary), string(share), string(doc),
+		document{s}, document{share}, document{pull.Pull},
 	}
-	err = b.one(ctx, `INSERT INTO pulls (place, number, identity, turn, author, waiting, updated, rank, sorted, summary, share, doc)
+	err := b.one(ctx, `INSERT INTO pulls (place, number, identity, turn, author, waiting, updated, rank, sorted, summary, share, doc)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (place, number) DO UPDATE SET identity = excluded.identity, turn = excluded.turn,
 		author = excluded.author, waiting = excluded.waiting, updated = excluded.updated, rank = excluded.rank,
@@ -95,7 +74,7 @@ func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 	if err != nil {
 		return err
 	}
-	if err := b.writeShare(ctx, pull, days); err != nil {
+	if err := b.writeShare(ctx, pull, share); err != nil {
 		return err
 	}
 	for _, h := range pull.Heads {
@@ -149,12 +128,12 @@ func (b *batch) writeShare(ctx context.Context, pull *cached, share map[int64]*d
 func (b *batch) change(ctx context.Context, number int64, at place, change func(*daily)) error {
 	c := &b.p.cache
 	if c.days[number] == nil {
-		var live []byte
+		var live string
 		err := b.one(ctx, "SELECT live FROM days WHERE day = ?", []any{number}, &live)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if c.days[number], err = decodeDay(live, nil); err != nil {
+		if c.days[number], err = decodeDay([]byte(live), nil); err != nil {
 			return err
 		}
 	}
