@@ -2,8 +2,6 @@ package projection
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -224,9 +222,4 @@ func (c *Commit) ci() (state string, failed, pending []string) {
 		return "success", nil, nil
 	}
 	return "none", nil, nil
-}
-
-func fingerprint(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:12])
 }

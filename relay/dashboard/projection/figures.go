@@ -71,20 +71,16 @@ type datedFinding struct {
 }
 
 func (v *view) figures(s Summary) (f figures) {
-	lifted, first := false, true
-	for _, r := range v.Reviews {
-		if r.Record == nil || v.doubt(r, v.reviewers) != "" {
+	lifted := false
+	for i, r := range v.believed {
+		lifted = lifted || r.Record.Lifted != nil
+		if r.Moved {
 			continue
 		}
-		lifted = lifted || r.Record.Lifted != nil
-		if first && !r.Moved {
+		if i == 0 {
 			f.reviewed = r.At
 		}
-		if first = false; r.Moved {
-			continue
-		}
-		round := v.round(r)
-		f.rounds = append(f.rounds, round)
+		f.rounds = append(f.rounds, v.round(r))
 	}
 	f.unattended = s.State == "merged" && v.onHead != nil && v.onHead.Record.Verdict == verdict.Approve && !lifted && v.LabelledAt.IsZero()
 	for _, e := range v.ledger() {

@@ -2,6 +2,7 @@ package projection
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -171,10 +172,8 @@ func (p *Pull) addHead(sha string, at time.Time) {
 
 // headAt returns when the relay first heard about a head, or the zero time.
 func (p *Pull) headAt(sha string) time.Time {
-	for _, h := range p.Heads {
-		if h.SHA == sha {
-			return h.At
-		}
+	if i := slices.IndexFunc(p.Heads, func(h Head) bool { return h.SHA == sha }); i >= 0 {
+		return p.Heads[i].At
 	}
 	return time.Time{}
 }
@@ -184,7 +183,8 @@ func (p *Pull) headAt(sha string) time.Time {
 func (p *Pull) review(action string, in parsed) {
 	o := in.Review
 	i := slices.IndexFunc(p.Reviews, func(r Review) bool { return r.ID == o.ID })
-	body := fmt.Sprintf("%d %s", len(o.Body), fingerprint(o.Body))
+	sum := sha256.Sum256([]byte(o.Body))
+	body := fmt.Sprintf("%d %x", len(o.Body), sum[:12])
 	if i < 0 {
 		r := Review{ID: o.ID, By: Plain(o.User.Login, maxName), At: o.SubmittedAt.UTC(), SHA: Plain(o.CommitID, 64), URL: o.URL, Body: body}
 		r.readRecord(p, in)

@@ -141,7 +141,9 @@ type view struct {
 	reviewers []string
 	label     string             // calls a person
 	commits   map[string]*Commit // by SHA, of its heads
-	last      *Review            // the review with the newest believed record
+	repairs   []Fix              // of the heads
+	believed  []Review           // those with a record that is believed
+	last      *Review            // the newest of them
 	onHead    *Review            // the same, for the head and its base; nil after one by its login for another base
 	others    int                // reviews whose record is not believed
 	word      string             // the reason for which an agent waits, in the agent's words
@@ -153,20 +155,24 @@ func newView(p *Pull, config Config, commits map[string]*Commit) *view {
 	v := &view{Pull: p, reviewers: config.Reviewers, label: config.NeedsHuman, commits: commits}
 	for i := range p.Reviews {
 		r := &p.Reviews[i]
-		switch {
-		case r.Record == nil:
-		case p.doubt(*r, v.reviewers) != "":
-			v.others++
-		default:
-			v.last = r
-			switch {
-			case r.SHA != p.Head:
-			case !v.elsewhere(r):
-				v.onHead = r
-			case v.onHead != nil && verdict.SameLogin(v.onHead.By, r.By):
-				v.onHead = nil
-			}
+		if r.Record == nil {
+			continue
 		}
+		if p.doubt(*r, v.reviewers) != "" {
+			v.others++
+			continue
+		}
+		v.believed, v.last = append(v.believed, *r), r
+		switch {
+		case r.SHA != p.Head:
+		case !v.elsewhere(r):
+			v.onHead = r
+		case v.onHead != nil && verdict.SameLogin(v.onHead.By, r.By):
+			v.onHead = nil
+		}
+	}
+	for _, h := range p.Heads {
+		v.repairs = append(v.repairs, v.commit(h.SHA).Repairs...)
 	}
 	return v
 }
@@ -192,12 +198,8 @@ func (v *view) ledger() verdict.Ledger {
 		return nil
 	}
 	var messages []string
-	for _, h := range v.Heads {
-		if c := v.commits[h.SHA]; c != nil {
-			for _, fix := range c.Repairs {
-				messages = append(messages, fix.Message)
-			}
-		}
+	for _, fix := range v.repairs {
+		messages = append(messages, fix.Message)
 	}
 	return v.last.Record.Ledger.Claimed(v.last.Record.Head, messages)
 }
@@ -210,7 +212,7 @@ func (v *view) summary() Summary {
 	switch {
 	case !v.MergedAt.IsZero():
 		s.State = "merged"
-	case v.Closed, v.Gone != "":
+	case !v.open():
 		s.State = "closed"
 	}
 	s.CI, _, _ = v.head().ci()
@@ -220,17 +222,11 @@ func (v *view) summary() Summary {
 			s.Open.add(e.Severity, 1)
 		}
 	}
-	for _, r := range v.Reviews {
-		if r.Record != nil && v.doubt(r, v.reviewers) == "" {
-			s.CostUSD += r.Record.CostUSD
-		}
+	for _, r := range v.believed {
+		s.CostUSD += r.Record.CostUSD
 	}
-	for _, h := range v.Heads {
-		if c := v.commits[h.SHA]; c != nil {
-			for _, fix := range c.Repairs {
-				s.CostUSD += fix.CostUSD
-			}
-		}
+	for _, fix := range v.repairs {
+		s.CostUSD += fix.CostUSD
 	}
 	v.decide(&s)
 	v.quote(&s)
