@@ -131,7 +131,7 @@ func (b *batch) query(ctx context.Context, into []any, each func() error, query 
 // when the last event and the last ping arrived.
 type count struct{ events, seq, last, ping int64 }
 
-func (b *batch) count(at int64, e event.Event) {
+func (b *batch) receive(at int64, e event.Event) {
 	c := b.counts[at]
 	if c == nil {
 		c = &count{}
@@ -165,7 +165,7 @@ func (b *batch) run(ctx context.Context, next piece, done func() error) error {
 		if err != nil {
 			return err
 		}
-		b.count(at, e)
+		b.receive(at, e)
 		number := e.Number
 		if b.p.github[e.Source] && read[e.Type] {
 			if number, err = b.take(ctx, e, next.parsed[i], at); err != nil {

@@ -40,9 +40,7 @@ type daily struct {
 // add adds the counts of another daily.
 func (d *daily) add(o *daily) { d.count(o, 1) }
 
-// remove subtracts what add added.
-func (d *daily) remove(o *daily) { d.count(o, -1) }
-
+// count adds the counts of another daily, or subtracts them if times is -1.
 func (d *daily) count(o *daily, times int) {
 	d.Opened += times * o.Opened
 	d.Merged += times * o.Merged
@@ -100,20 +98,6 @@ func (d *daily) known() int {
 		return 0
 	}
 	return d.Opened + d.Merged + d.Closed + d.Rounds + d.Findings + d.Escalations + d.MergedRounds + len(d.FirstReviews)
-}
-
-// better combines two versions of a day: the counts of the version that knows more of them, and the findings of
-// the version that knows more about findings.
-func better(a, b *daily) *daily {
-	one, fired := *a, a.fired
-	if b.known() > a.known() {
-		one = *b
-	}
-	if weight(b.fired) > weight(fired) {
-		fired = b.fired
-	}
-	one.fired = fired
-	return &one
 }
 
 // days are the figures of each place, by day since 1970.
@@ -198,11 +182,20 @@ func decodeDay(text []byte, filters []event.Filter) (map[place]*daily, error) {
 	return places, nil
 }
 
-// join takes over what others know better.
+// join takes over what others know better: the counts of a day where they know more of them, and its findings where
+// they know more about findings.
 func (all days) join(others days) {
 	for number, places := range others {
-		for at, d := range places {
-			*all.of(number, at) = *better(all.of(number, at), d)
+		for at, other := range places {
+			d := all.of(number, at)
+			fired := d.fired
+			if weight(other.fired) > weight(fired) {
+				fired = other.fired
+			}
+			if other.known() > d.known() {
+				*d = *other
+			}
+			d.fired = fired
 		}
 	}
 }

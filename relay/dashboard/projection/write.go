@@ -102,30 +102,29 @@ func (b *batch) writeShare(ctx context.Context, pull *cached, share map[int64]*d
 		return nil
 	}
 	at := place{pull.Source, pull.Repo}.key()
-	for number, d := range before {
-		if err := b.change(ctx, number, at, func(of *daily) { of.remove(d) }); err != nil {
-			return err
-		}
-		if err := b.writeMoments(ctx, "DELETE FROM moments WHERE moment = ? AND day = ? AND pull = ?", number, pull.row, d,
-			share[number]); err != nil {
-			return err
-		}
-	}
-	for number, d := range share {
-		if err := b.change(ctx, number, at, func(of *daily) { of.add(d) }); err != nil {
-			return err
-		}
-		if err := b.writeMoments(ctx, "INSERT OR IGNORE INTO moments (moment, day, pull) VALUES (?, ?, ?)", number, pull.row, d,
-			before[number]); err != nil {
-			return err
+	for _, step := range []struct {
+		share, other map[int64]*daily
+		times        int
+		moment       string
+	}{
+		{before, share, -1, "DELETE FROM moments WHERE moment = ? AND day = ? AND pull = ?"},
+		{share, before, 1, "INSERT OR IGNORE INTO moments (moment, day, pull) VALUES (?, ?, ?)"},
+	} {
+		for number, d := range step.share {
+			if err := b.count(ctx, number, at, d, step.times); err != nil {
+				return err
+			}
+			if err := b.writeMoments(ctx, step.moment, number, pull.row, d, step.other[number]); err != nil {
+				return err
+			}
 		}
 	}
 	pull.share = share
 	return nil
 }
 
-// change changes the figures of a place on a day.
-func (b *batch) change(ctx context.Context, number int64, at place, change func(*daily)) error {
+// count adds a contribution to the figures of a place on a day, or subtracts it if times is -1.
+func (b *batch) count(ctx context.Context, number int64, at place, d *daily, times int) error {
 	c := &b.p.cache
 	if c.days[number] == nil {
 		var live string
@@ -137,7 +136,7 @@ func (b *batch) change(ctx context.Context, number int64, at place, change func(
 			return err
 		}
 	}
-	change(c.days.of(number, at))
+	c.days.of(number, at).count(d, times)
 	b.days[number] = true
 	return nil
 }
