@@ -103,7 +103,7 @@ func (p *Projection) addNotedFirings(ctx context.Context, all days, from, to int
 // on which the log begins. For these days the notes may know more than the file. until is the first moment
 // after them.
 func (p *Projection) lasting(ctx context.Context, from int64, rule string, filters ...event.Filter) (all days, until int64, err error) {
-	last, all, noted := toMillis(p.Since())/dayMillis, days{}, days{}
+	last, all, noted := dayOf(p.Since()), days{}, days{}
 	if from > last {
 		return all, from * dayMillis, nil
 	}

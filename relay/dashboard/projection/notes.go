@@ -22,7 +22,7 @@ const (
 
 // dayNote returns the name of the log's note that holds a day's figures.
 func dayNote(number int64) string {
-	return "day-" + time.UnixMilli(number*dayMillis).UTC().Format(time.DateOnly)
+	return "day-" + startOf(number).Format(time.DateOnly)
 }
 
 // notedPlace is one place in a day's note.
@@ -135,7 +135,7 @@ func (p *Projection) firstNoted(ctx context.Context, today int64) (int64, error)
 	if err != nil || wrong != nil {
 		return today + 1, err
 	}
-	return max(first.UnixMilli()/dayMillis, today-maxBuckets), nil
+	return max(dayOf(first), today-maxBuckets), nil
 }
 
 // keepDay stores the noted figures of a day in the file.
@@ -165,7 +165,7 @@ func (p *Projection) noteDays(ctx context.Context, today int64) error {
 	if since.IsZero() {
 		return nil
 	}
-	from := max(toMillis(since)/dayMillis, today-maxBuckets)
+	from := max(dayOf(since), today-maxBuckets)
 	live, noted, err := p.figures(ctx, from)
 	if err != nil {
 		return err
@@ -198,8 +198,7 @@ func (p *Projection) noteDays(ctx context.Context, today int64) error {
 			if first, err := p.firstNoted(ctx, today); err != nil {
 				return err
 			} else if number < first {
-				text := time.UnixMilli(number * dayMillis).UTC().Format(time.DateOnly)
-				if err := p.config.Store.SetNote(ctx, daysNote, text); err != nil {
+				if err := p.config.Store.SetNote(ctx, daysNote, startOf(number).Format(time.DateOnly)); err != nil {
 					return err
 				}
 			}

@@ -108,8 +108,7 @@ func (p *Projection) condition(q PullQuery, turn bool) (string, []any) {
 		add("turn <> 'person'")
 	}
 	if !q.From.IsZero() {
-		add("id IN (SELECT pull FROM moments WHERE moment = ? AND day >= ? AND day < ?)", q.Moment, toMillis(q.From)/dayMillis,
-			toMillis(q.To)/dayMillis)
+		add("id IN (SELECT pull FROM moments WHERE moment = ? AND day >= ? AND day < ?)", q.Moment, dayOf(q.From), dayOf(q.To))
 	}
 	return strings.Join(where, " AND "), args
 }

@@ -49,7 +49,7 @@ func (r Rule) count(is func(verdict.Status) bool) (n int) {
 // log begins it counts the noted findings.
 func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string, since time.Time) ([]Rule, error) {
 	filters, from := within(scope, repo), toMillis(since)
-	noted, until, err := p.lasting(ctx, from/dayMillis, "", filters...)
+	noted, until, err := p.lasting(ctx, dayOf(since), "", filters...)
 	if err != nil {
 		return nil, err
 	}

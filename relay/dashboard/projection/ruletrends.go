@@ -64,12 +64,12 @@ func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now tim
 		trends = append(trends, RuleTrend{Start: at, Outcomes: map[verdict.Status]int{}, Pulls: []RulePull{}})
 	}
 	filters, from := within(q.Scope, q.Repo), toMillis(begin)
-	noted, until, err := p.lasting(ctx, from/dayMillis, q.Rule, filters...)
+	noted, until, err := p.lasting(ctx, dayOf(begin), q.Rule, filters...)
 	if err != nil {
 		return nil, err
 	}
 	for number, places := range noted {
-		i, ok := index[bucket.Start(fromMillis(number*dayMillis)).Unix()]
+		i, ok := index[bucket.Start(startOf(number)).Unix()]
 		for _, d := range places {
 			for _, f := range d.fired {
 				if ok && (q.Model == "" || f.Model == q.Model) && (q.Guidelines == "" || f.Guidelines == q.Guidelines) {
@@ -108,7 +108,7 @@ func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now tim
 func (p *Projection) RuleVersions(ctx context.Context, scope event.Filter, repo, rule string, since time.Time) (models, guidelines []string,
 	err error) {
 	filters, from := within(scope, repo), toMillis(since)
-	noted, until, err := p.lasting(ctx, from/dayMillis, rule, filters...)
+	noted, until, err := p.lasting(ctx, dayOf(since), rule, filters...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -35,7 +35,7 @@ func (p *Projection) tendOn(ctx context.Context) {
 // outlive retention and this file, and removes from the file the details of what retention removed from the
 // log.
 func (p *Projection) Tend(ctx context.Context, now time.Time) error {
-	today := toMillis(now) / dayMillis
+	today := dayOf(now)
 	if err := p.recollect(ctx, today); err != nil {
 		return fmt.Errorf("read the daily figures: %w", err)
 	}

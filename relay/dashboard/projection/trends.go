@@ -66,6 +66,12 @@ func (b Bucket) Next(t time.Time) time.Time {
 // dayMillis is the length of a day in milliseconds.
 const dayMillis = int64(24 * time.Hour / time.Millisecond)
 
+// dayOf returns the number of the day of a moment, since 1970 in UTC.
+func dayOf(t time.Time) int64 { return toMillis(t) / dayMillis }
+
+// startOf returns the beginning of the day with a number.
+func startOf(day int64) time.Time { return time.UnixMilli(day * dayMillis).UTC() }
+
 // maxBuckets limits how far back trends go: of more buckets, they have the newest.
 const maxBuckets = 750
 
@@ -84,7 +90,7 @@ func (p *Projection) notedSince(ctx context.Context, condition string) (time.Tim
 	since := p.Since()
 	var first int64
 	err := p.query(ctx, []any{&first}, func() error {
-		if at := time.UnixMilli(first * dayMillis).UTC(); at.Before(since) {
+		if at := startOf(first); at.Before(since) {
 			since = at
 		}
 		return nil
@@ -110,7 +116,7 @@ func (p *Projection) Trends(ctx context.Context, scope event.Filter, repo string
 		return []Trend{}, err
 	}
 	begin := bucket.begin(since, known, now)
-	from := toMillis(begin) / dayMillis
+	from := dayOf(begin)
 	all, noted, err := p.figures(ctx, from, within(scope, repo)...)
 	if err != nil {
 		return nil, err
@@ -119,7 +125,7 @@ func (p *Projection) Trends(ctx context.Context, scope event.Filter, repo string
 	trends := []Trend{}
 	for at := begin; !at.After(now); at = bucket.Next(at) {
 		trend := Trend{Start: at}
-		for number := toMillis(at) / dayMillis; number < toMillis(bucket.Next(at))/dayMillis; number++ {
+		for number := dayOf(at); number < dayOf(bucket.Next(at)); number++ {
 			for _, d := range all[number] {
 				trend.sums.add(d)
 			}
