@@ -167,7 +167,7 @@ func (b *batch) run(ctx context.Context, next piece, done func() error) error {
 		}
 		b.receive(at, e)
 		number := e.Number
-		if b.p.github[e.Source] && read[e.Type] {
+		if b.p.reads(e) {
 			if number, err = b.take(ctx, e, next.parsed[i], at); err != nil {
 				return err
 			}

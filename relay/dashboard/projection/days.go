@@ -116,7 +116,7 @@ func (all days) of(number int64, at place) *daily {
 }
 
 // matches reports whether all filters accept the events of a place.
-func (at place) matches(filters []event.Filter) bool {
+func (at place) matches(filters ...event.Filter) bool {
 	e := event.Event{Source: at.source, Repo: at.repo, Type: "any"}
 	return !slices.ContainsFunc(filters, func(f event.Filter) bool { return !f.Match(e) })
 }
@@ -175,7 +175,7 @@ func decodeDay(text []byte, filters []event.Filter) (map[place]*daily, error) {
 	}
 	places := map[place]*daily{}
 	for i, one := range list {
-		if at := (place{one.Source, one.Repo}); at.matches(filters) {
+		if at := (place{one.Source, one.Repo}); at.matches(filters...) {
 			places[at] = &list[i].daily
 		}
 	}

@@ -91,7 +91,7 @@ func (p *Projection) addNotedFirings(ctx context.Context, all days, from, to int
 			return errDamaged
 		}
 		for _, one := range list {
-			if at := (place{one.Source, one.Repo}); at.matches(filters) {
+			if at := (place{one.Source, one.Repo}); at.matches(filters...) {
 				all.of(number, at).fired = one.Fired
 			}
 		}

@@ -245,7 +245,7 @@ func (p *Projection) parse(events []event.Event) []parsed {
 	for from := 0; from < len(events); from += share {
 		group.Go(func() {
 			for i := from; i < min(from+share, len(events)); i++ {
-				if e := events[i]; p.github[e.Source] && read[e.Type] {
+				if e := events[i]; p.reads(e) {
 					all[i] = parse(e)
 				}
 			}

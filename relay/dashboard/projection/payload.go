@@ -24,6 +24,9 @@ var read = map[string]bool{
 	"check_run": true, "push": true, "ping": true, "repository": true, "workflow_run": true,
 }
 
+// reads reports whether the projection parses the payload of an event.
+func (p *Projection) reads(e event.Event) bool { return read[e.Type] && p.FromGitHub(e.Source) }
+
 // parse returns what a payload says. The source has read it already, unless the event comes from the store.
 func parse(e event.Event) parsed {
 	in, ok := e.Parsed.(*payload.GitHub)

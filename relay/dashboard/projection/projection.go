@@ -46,7 +46,6 @@ type Config struct {
 // Projection is the read model. Its methods are safe for concurrent use.
 type Projection struct {
 	config Config
-	github map[string]bool
 
 	swap  sync.RWMutex // held for writing while the file is replaced
 	files *files
@@ -71,12 +70,7 @@ type place struct{ source, repo string }
 // Open opens the projection's file. Run brings it up to date.
 func Open(ctx context.Context, config Config) (*Projection, error) {
 	config.NeedsHuman = cmp.Or(config.NeedsHuman, NeedsHuman)
-	p := &Projection{
-		config: config, github: map[string]bool{}, moved: make(chan struct{}), awaited: make(chan struct{}, 1), newest: map[int64]int64{},
-	}
-	for _, name := range config.GitHub {
-		p.github[name] = true
-	}
+	p := &Projection{config: config, moved: make(chan struct{}), awaited: make(chan struct{}, 1), newest: map[int64]int64{}}
 	return p, p.open(ctx)
 }
 
@@ -141,7 +135,7 @@ func (p *Projection) recall(ctx context.Context) error {
 }
 
 // FromGitHub reports whether a source sends events in GitHub's format.
-func (p *Projection) FromGitHub(source string) bool { return p.github[source] }
+func (p *Projection) FromGitHub(source string) bool { return slices.Contains(p.config.GitHub, source) }
 
 func (at place) key() place { return place{at.source, strings.ToLower(at.repo)} }
 
@@ -184,8 +178,7 @@ func (p *Projection) Newest(scope event.Filter) (newest int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for at, id := range p.places {
-		e := event.Event{Source: at.source, Repo: at.repo, Type: "any"}
-		if p.newest[id] > newest && (at.source == event.SettingsSource || scope.Match(e)) {
+		if p.newest[id] > newest && (at.source == event.SettingsSource || at.matches(scope)) {
 			newest = p.newest[id]
 		}
 	}

@@ -67,7 +67,7 @@ func (p *Projection) allowed(column string, filters ...event.Filter) string {
 	defer p.mu.Unlock()
 	var ids []string
 	for at, id := range p.places {
-		if at.matches(filters) {
+		if at.matches(filters...) {
 			ids = append(ids, strconv.FormatInt(id, 10))
 		}
 	}
@@ -171,7 +171,7 @@ func (p *Projection) Repos(scope event.Filter) []string {
 	defer p.mu.Unlock()
 	var repos []string
 	for at := range p.places {
-		if at.repo != "" && p.github[at.source] && scope.Match(event.Event{Source: at.source, Repo: at.repo}) {
+		if at.repo != "" && p.FromGitHub(at.source) && at.matches(scope) {
 			repos = append(repos, at.repo)
 		}
 	}

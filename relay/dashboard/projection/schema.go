@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"modernc.org/sqlite" // the database/sql driver "sqlite"
@@ -128,7 +129,6 @@ func (d document) Scan(column any) error {
 
 // files is the opened file of the projection.
 type files struct {
-	path   string
 	writer *sql.DB // with one connection
 	reader *sql.DB
 }
@@ -162,7 +162,7 @@ func tryOpen(ctx context.Context, path string) (*files, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
-	f := &files{path: path}
+	f := &files{}
 	var err error
 	if f.writer, err = sql.Open("sqlite", dsn(path, "immediate")); err != nil {
 		return nil, err
@@ -186,14 +186,8 @@ var errDamaged = errors.New("the projection's file is damaged")
 
 // isDamage reports whether an error means that the file is damaged.
 func isDamage(err error) bool {
-	code := new(sqlite.Error)
-	if errors.As(err, &code) {
-		switch code.Code() & 0xff {
-		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-			return true
-		}
-	}
-	return errors.Is(err, errDamaged)
+	failed, ok := errors.AsType[*sqlite.Error](err)
+	return ok && slices.Contains([]int{sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}, failed.Code()&0xff) || errors.Is(err, errDamaged)
 }
 
 // is reports whether the file has the expected identity. A value that it does not have is empty.
