@@ -100,12 +100,12 @@ func (b *batch) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	return made, err
 }
 
-func (b *batch) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+func (b *batch) exec(ctx context.Context, query string, args ...any) error {
 	statement, err := b.prepare(ctx, query)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		_, err = statement.ExecContext(ctx, args...)
 	}
-	return statement.ExecContext(ctx, args...)
+	return err
 }
 
 // one reads the single row that a query returns; the error is sql.ErrNoRows if there is none.
@@ -175,14 +175,14 @@ func (b *batch) run(ctx context.Context, next piece, done func() error) error {
 		values = append(values, e.ID.Seq, at, number, e.Type, e.Action, Plain(e.Sender, maxName), toMillis(e.ReceivedAt),
 			next.parsed[i].text)
 		if len(values) == cap(values) {
-			if _, err := b.exec(ctx, insertEvents, values...); err != nil {
+			if err := b.exec(ctx, insertEvents, values...); err != nil {
 				return err
 			}
 			values = values[:0]
 		}
 	}
 	for row := range slices.Chunk(values, columns) {
-		if _, err := b.exec(ctx, insertEvent, row...); err != nil {
+		if err := b.exec(ctx, insertEvent, row...); err != nil {
 			return err
 		}
 	}
@@ -198,8 +198,7 @@ func (b *batch) run(ctx context.Context, next piece, done func() error) error {
 }
 
 func (b *batch) set(ctx context.Context, name string, value int64) error {
-	_, err := b.exec(ctx, "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", name, strconv.FormatInt(value, 10))
-	return err
+	return b.exec(ctx, "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", name, strconv.FormatInt(value, 10))
 }
 
 // place returns the number of the place that an event comes from.
@@ -214,11 +213,8 @@ func (b *batch) place(ctx context.Context, e event.Event) (int64, error) {
 	if ok {
 		return id, nil
 	}
-	result, err := b.exec(ctx, "INSERT INTO places (source, repo) VALUES (?, ?)", at.source, at.repo)
-	if err != nil {
-		return 0, err
-	}
-	if id, err = result.LastInsertId(); err == nil {
+	err := b.one(ctx, "INSERT INTO places (source, repo) VALUES (?, ?) RETURNING id", []any{at.source, at.repo}, &id)
+	if err == nil {
 		b.places[at.key()] = id
 	}
 	return id, err

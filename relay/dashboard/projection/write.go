@@ -14,7 +14,7 @@ import (
 // flush writes what the batch touched.
 func (b *batch) flush(ctx context.Context, through int64) error {
 	for at, c := range b.counts {
-		if _, err := b.exec(ctx, "UPDATE places SET events = events + ?, last = MAX(last, ?), ping = MAX(ping, ?) WHERE id = ?",
+		if err := b.exec(ctx, "UPDATE places SET events = events + ?, last = MAX(last, ?), ping = MAX(ping, ?) WHERE id = ?",
 			c.events, c.last, c.ping, at); err != nil {
 			return err
 		}
@@ -24,7 +24,7 @@ func (b *batch) flush(ctx context.Context, through int64) error {
 		if err != nil {
 			return err
 		}
-		if _, err := b.exec(ctx, "INSERT OR REPLACE INTO commits (place, sha, seq, doc) VALUES (?, ?, ?, ?)", key.place, key.sha, through,
+		if err := b.exec(ctx, "INSERT OR REPLACE INTO commits (place, sha, seq, doc) VALUES (?, ?, ?, ?)", key.place, key.sha, through,
 			document{commit.Commit}); err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (b *batch) flush(ctx context.Context, through int64) error {
 		}
 	}
 	for number := range b.days {
-		if _, err := b.exec(ctx, "INSERT INTO days (day, live, noted, fired) VALUES (?, ?, '', '') "+
+		if err := b.exec(ctx, "INSERT INTO days (day, live, noted, fired) VALUES (?, ?, '', '') "+
 			"ON CONFLICT (day) DO UPDATE SET live = excluded.live", number, document{placesOf(b.p.cache.days[number])}); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (b *batch) write(ctx context.Context, key pullKey, pull *cached) error {
 		if pull.heads[h.SHA] {
 			continue
 		}
-		if _, err := b.exec(ctx, "INSERT OR IGNORE INTO heads (place, sha, pull) VALUES (?, ?, ?)", key.place, h.SHA,
+		if err := b.exec(ctx, "INSERT OR IGNORE INTO heads (place, sha, pull) VALUES (?, ?, ?)", key.place, h.SHA,
 			pull.row); err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (b *batch) writeMoments(ctx context.Context, statement string, number, row 
 		if slices.Contains(known, moment) {
 			continue
 		}
-		if _, err := b.exec(ctx, statement, moment, number, row); err != nil {
+		if err := b.exec(ctx, statement, moment, number, row); err != nil {
 			return err
 		}
 	}
@@ -161,7 +161,7 @@ func (b *batch) writeFindings(ctx context.Context, at int64, pull *cached, f fig
 	if len(f.rounds) == 0 || slices.Equal(f.findings, pull.findings) {
 		return nil
 	}
-	if _, err := b.exec(ctx, "DELETE FROM findings WHERE pull = ?", pull.row); err != nil {
+	if err := b.exec(ctx, "DELETE FROM findings WHERE pull = ?", pull.row); err != nil {
 		return err
 	}
 	before := map[string]int64{}
@@ -171,7 +171,7 @@ func (b *batch) writeFindings(ctx context.Context, at int64, pull *cached, f fig
 			return err
 		}
 		found := toMillis(e.at)
-		if _, err := b.exec(ctx, "INSERT OR REPLACE INTO findings (pull, id, kind, at, before) VALUES (?, ?, ?, ?, ?)", pull.row, e.ID, of, found,
+		if err := b.exec(ctx, "INSERT OR REPLACE INTO findings (pull, id, kind, at, before) VALUES (?, ?, ?, ?, ?)", pull.row, e.ID, of, found,
 			before[e.Rule]); err != nil {
 			return err
 		}
@@ -198,12 +198,9 @@ func (b *batch) kind(ctx context.Context, k kind) (int64, error) {
 	}
 	values := []any{k.rule, k.place, k.dimension, k.severity, k.status, k.model, k.guidelines}
 	var id int64
-	err := b.one(ctx, "SELECT id FROM kinds WHERE rule = ? AND place = ? AND dimension = ? AND severity = ? AND status = ? AND model = ? "+
-		"AND guidelines = ?", values, &id)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = b.one(ctx, "INSERT INTO kinds (rule, place, dimension, severity, status, model, guidelines) VALUES (?, ?, ?, ?, ?, ?, ?) "+
-			"RETURNING id", values, &id)
-	}
+	// SQLite returns the id of a row that is there only if it is updated.
+	err := b.one(ctx, "INSERT INTO kinds (rule, place, dimension, severity, status, model, guidelines) VALUES (?, ?, ?, ?, ?, ?, ?) "+
+		"ON CONFLICT DO UPDATE SET rule = excluded.rule RETURNING id", values, &id)
 	if err == nil {
 		b.p.cache.kinds[k] = id
 	}
