@@ -137,7 +137,7 @@ func invalid(err error) error { return &refusal{http.StatusBadRequest, err.Error
 // respond answers a request of a viewer by a view.
 func (d *Dashboard) respond(w http.ResponseWriter, r *http.Request, viewer Viewer, page view) {
 	if err := page(w, r, viewer); err != nil {
-		d.failed(w, r, err)
+		d.failed(w, r, viewer, err)
 	}
 }
 

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -81,21 +80,15 @@ func (d *Dashboard) showAs(w http.ResponseWriter, r *http.Request, status int, n
 
 // Problem answers a request of a viewer with a page that says what is wrong.
 func (d *Dashboard) Problem(w http.ResponseWriter, r *http.Request, viewer Viewer, status int, sentence string) {
-	d.problem(w, r.WithContext(context.WithValue(r.Context(), viewerKey{}, viewer)), status, sentence)
-}
-
-// problem answers with a page that says what is wrong.
-func (d *Dashboard) problem(w http.ResponseWriter, r *http.Request, status int, sentence string) {
-	viewer, _ := r.Context().Value(viewerKey{}).(Viewer)
 	d.showAs(w, r, status, "problem", frame{Title: http.StatusText(status), Viewer: viewer, Open: viewer.anonymous(), Data: sentence})
 }
 
 // failed answers a request that a view could not answer: with a page or, below /api/, with JSON.
-func (d *Dashboard) failed(w http.ResponseWriter, r *http.Request, err error) {
-	say := d.problem
+func (d *Dashboard) failed(w http.ResponseWriter, r *http.Request, viewer Viewer, err error) {
+	api := strings.HasPrefix(r.URL.Path, "/api/")
 	unreadable := "The relay cannot read the page's projection of the log now. It tries again by itself; see the relay's log."
-	if strings.HasPrefix(r.URL.Path, "/api/") {
-		say, unreadable = refuse, "the relay cannot read the page's projection of the log now; see the relay's log"
+	if api {
+		unreadable = "the relay cannot read the page's projection of the log now; see the relay's log"
 	}
 	refused, ok := errors.AsType[*refusal](err)
 	if !ok {
@@ -106,7 +99,11 @@ func (d *Dashboard) failed(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "5")
 		refused = &refusal{http.StatusServiceUnavailable, unreadable}
 	}
-	say(w, r, refused.status, refused.sentence)
+	if api {
+		refuse(w, r, refused.status, refused.sentence)
+	} else {
+		d.Problem(w, r, viewer, refused.status, refused.sentence)
+	}
 }
 
 // SignIn answers with the form for a token, or with the button that redeems a one-time link's code. The text
