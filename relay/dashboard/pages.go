@@ -237,13 +237,12 @@ func (d *Dashboard) pull(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 
 // logPage is the content of the inspector.
 type logPage struct {
-	Events             []projection.Line
-	Source, Type, Repo string
-	Number             string
-	Sources            []projection.Source
-	Older, Newest      string
-	Endpoint           string
-	Empty              bool
+	Events        []projection.Line
+	Values        url.Values
+	Sources       []projection.Source
+	Older, Newest string
+	Endpoint      string
+	Empty         bool
 }
 
 func (d *Dashboard) log(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
@@ -266,9 +265,7 @@ func (d *Dashboard) log(w http.ResponseWriter, r *http.Request, viewer Viewer) e
 		return err
 	}
 	p := logPage{
-		Events: events, Source: values.Get("source"), Type: values.Get("type"), Repo: values.Get("repo"), Number: values.Get("number"),
-		Sources:  sources,
-		Endpoint: d.endpoint(r, viewer), Empty: d.config.Relay.Head().Seq == 0,
+		Events: events, Values: values, Sources: sources, Endpoint: d.endpoint(r, viewer), Empty: d.config.Relay.Head().Seq == 0,
 	}
 	if more {
 		p.Older = with(values, "before", events[len(events)-1].ID)
