@@ -184,3 +184,13 @@ func TestAnEventIsReadAgainByTheCommandOnItsPage(t *testing.T) {
 	}
 	b.Clean("the event")
 }
+
+// A repository that the relay knows nothing of is no fault.
+func TestAFilterThatFitsNoRepositoryFindsNothing(t *testing.T) {
+	t.Parallel()
+	r, _ := usual(t)
+	for _, path := range []string{"/?", "/log?number=1&", "/rules?", "/rules/security/S2?", "/trends?", "/api/v1/pulls?",
+		"/api/v1/events?number=1&", "/api/v1/rules?", "/api/v1/rules/security/S2?", "/api/v1/trends?"} {
+		r.get(path+"repo=nobody/*", http.StatusOK)
+	}
+}

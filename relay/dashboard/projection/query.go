@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -71,7 +72,9 @@ func (p *Projection) allowed(column string, filters ...event.Filter) string {
 			ids = append(ids, strconv.FormatInt(id, 10))
 		}
 	}
-	return column + " IN (" + strings.Join(ids, ",") + ")"
+	// No place has the number 0. Before an empty list, SQLite drops the other conditions, and then cannot use an index that
+	// the query names and that depends on one of them.
+	return column + " IN (" + cmp.Or(strings.Join(ids, ","), "0") + ")"
 }
 
 // condition returns the SQL condition of the query, without that on the turn if turn is false.
