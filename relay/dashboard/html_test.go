@@ -113,3 +113,15 @@ func TestThePeriodThatIsShownIsTheOneAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// The filter of the events shows what the address asks for.
+func TestTheFilterThatIsShownIsTheOneAskedFor(t *testing.T) {
+	t.Parallel()
+	r, _ := usual(t)
+	text := r.get("/log?type=push&repo=acme/*&number=7", http.StatusOK)
+	for _, want := range []string{`name="type" value="push"`, `name="repo" value="acme/*"`, `name="number" value="7"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+}
