@@ -49,12 +49,16 @@ type finder struct {
 func (f *finder) find() []mark {
 	rtl := strings.ContainsFunc(f.line, rightToLeft)
 	f.bidirectional(rtl)
+	run, last := 0, rune(0) // where the characters that are the same as this one begin
 	for i, r := range f.line {
+		if r != last {
+			run, last = i, r
+		}
 		switch {
 		case isTag(r):
 			f.tag(i)
 		case invisible(r):
-			f.invisible(i, r, f.rtl)
+			f.invisible(run, i, r)
 		}
 	}
 	f.lookalikes()
@@ -107,17 +111,17 @@ func untag(s string) string {
 	}, s)
 }
 
-// invisible marks a character without a glyph, unless ordinary writing has it in this place.
-func (f *finder) invisible(i int, r rune, rtl bool) {
+// invisible marks the character r at i, which has no glyph, unless ordinary writing has it in this place. The run of
+// the same characters that it is in begins at run.
+func (f *finder) invisible(run, i int, r rune) {
 	before, after := f.around(i)
-	for at := i; before == r && r == 0x200B; { // for a run, use the character before it
-		at -= utf8.RuneLen(r)
-		before, _ = f.around(at)
+	if r == 0x200B {
+		before, _ = f.around(run)
 	}
 	switch {
-	case ordinary(r, before, after, rtl), (before == '-' || after == '-') && ranges(f.line):
+	case ordinary(r, before, after, f.rtl), (before == '-' || after == '-') && ranges(f.line):
 		return
-	case f.apart(i, r):
+	case f.apart(run, i, r):
 		if *f.strays--; *f.strays >= 0 && copied(r) {
 			return
 		}
@@ -130,10 +134,14 @@ func copied(r rune) bool {
 	return r >= 0x200B && r <= 0x200F || r == 0x2060 || r == 0xFEFF || r == 0xAD
 }
 
-// apart reports whether the run of the character r at i is next to white space or at an edge of the line.
-func (f *finder) apart(i int, r rune) bool {
-	left, right := strings.TrimRight(f.line[:i], string(r)), strings.TrimLeft(f.line[i:], string(r))
-	before, _ := utf8.DecodeLastRuneInString(left)
+// apart reports whether the run of the character r at i, which begins at run, is next to white space or at an edge of the
+// line. It looks no further than strays are tolerated: of a line of such characters, each is asked about.
+func (f *finder) apart(run, i int, r rune) bool {
+	right := f.line[i:]
+	for range strays {
+		right = strings.TrimPrefix(right, string(r))
+	}
+	before, _ := utf8.DecodeLastRuneInString(f.line[:run])
 	after, _ := utf8.DecodeRuneInString(right)
-	return left == "" || right == "" || unicode.IsSpace(before) || unicode.IsSpace(after)
+	return run == 0 || right == "" || unicode.IsSpace(before) || unicode.IsSpace(after)
 }
