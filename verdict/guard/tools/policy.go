@@ -60,7 +60,7 @@ func statements(name string, content []byte) ([]statement, error) {
 	root, err := doc.Parse(name, content)
 	var out []statement
 	if err == nil {
-		if strings.HasSuffix(name, ".mergify.yml") || name == ".github/mergify.yml" {
+		if strings.Contains(name, "mergify") {
 			deciding(root)
 		}
 		if strings.HasPrefix(name, ".github/settings.y") { // what issues can be labelled as decides nothing
@@ -85,13 +85,18 @@ func statements(name string, content []byte) ([]statement, error) {
 	return out, nil
 }
 
-// deciding keeps of Mergify's configuration what decides about a merge: conditions, who may give commands, and the rules
-// that merge, queue, approve or close. Others add labels to pull requests, and the like.
+// deciding keeps of Mergify's configuration what decides about a merge: conditions, who may give commands, what the queue
+// merges untested, and the rules that merge, queue, approve or close. Others add labels to pull requests, and the like.
 // See https://docs.mergify.com/workflow/actions/ and https://docs.mergify.com/merge-queue/rules/
 func deciding(root *doc.Node) {
 	root.Items = slices.DeleteFunc(root.Items, func(n *doc.Node) bool {
-		merges := func(setting *doc.Node) bool { return strings.HasPrefix(setting.Key, "auto_merge") }
-		return n.Key == "priority_rules" || n.Key == "merge_queue" && !slices.ContainsFunc(n.Members(), merges)
+		speed := func(setting *doc.Node) bool {
+			return setting.Key == "queue_controls_comment" || setting.Key == "max_parallel_checks"
+		}
+		if n.Key == "merge_queue" {
+			n.Items = slices.DeleteFunc(n.Items, speed)
+		}
+		return n.Key == "priority_rules" || n.Key == "merge_queue" && len(n.Items) == 0
 	})
 	if rules := root.Get("pull_request_rules"); rules != nil {
 		rules.Items = slices.DeleteFunc(rules.Items, func(rule *doc.Node) bool {

@@ -197,6 +197,8 @@ func TestChangesOfOwnersAndPoliciesAreFound(t *testing.T) {
 		"a queue that joins by itself": {".mergify.yml", "queue_rules: []\n",
 			"merge_queue:\n  auto_merge_conditions: [a]\nqueue_rules: []\n",
 			"hold policy/owners:2"},
+		"a queue that skips results": {".mergify/config.yml", "queue_rules: []\n",
+			"merge_queue:\n  max_parallel_checks: 2\n  skip_intermediate_results: true\nqueue_rules: []\n", "hold policy/owners:3"},
 		"a policy that is broken": {".policy.yml", "policy:\n  approval: [x]\n", "policy:\n\t- x\n", "hold policy/unread:0"},
 		"labels of issues":        {".github/settings.yml", "labels:\n- name: a\n", "labels:\n- name: b\n", ""},
 		"protection beside labels": {".github/settings.yml", "labels: []\nbranches:\n- name: main\n", "labels: []\nbranches: []\n",
