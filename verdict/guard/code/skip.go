@@ -362,10 +362,14 @@ func (u *unit) callsInherited() (does bool) {
 	return does
 }
 
-// marked reports whether the function was skipped, or expected to fail, before, though it may have been no test of its own.
-func (u *unit) marked() bool {
+// marked reports whether the function was skipped, or expected to fail, as often before, though it may have been no test of
+// its own.
+func (u *unit) marked(as mark) bool {
 	return slices.ContainsFunc(u.side.other.units, func(b *unit) bool {
-		return b.name == u.name && slices.ContainsFunc(b.marks, func(m mark) bool { return m.effect == skips || m.effect == fails })
+		beside := b.parent == u.parent || b.parent != nil && u.parent != nil && b.parent.name == u.parent.name
+		return b.name == u.name && beside && slices.ContainsFunc(b.marks, func(m mark) bool {
+			return (m.effect == skips || m.effect == fails) && (m.cond == as.cond || b.side.certain(m.cond))
+		})
 	})
 }
 
@@ -385,7 +389,7 @@ func (x *examination) compareFocus() {
 			switch {
 			case m.effect == focus && beside():
 				x.say(change.Hold, change.Test, "test/focus", "The test "+a.name+" "+effects[focus], nil, a.side, 0, m.line)
-			case a.side.other == nil || m.effect != skips && m.effect != fails || !slices.Contains(a.marks, m) || a.marked():
+			case a.side.other == nil || m.effect != skips && m.effect != fails || !slices.Contains(a.marks, m) || a.marked(m):
 			case a.overrides() && a.parent != nil && slices.ContainsFunc(a.side.other.units, func(u *unit) bool { return u.name == a.parent.name }):
 				x.say(change.Hold, change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect], nil, a.side, 0, m.line)
 			case a.callsInherited():
