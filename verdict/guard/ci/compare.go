@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/doc"
 	"touchstone/verdict/guard/shell"
 )
 
@@ -299,19 +300,48 @@ func (c *comparison) delegated(check string) (string, bool) {
 		}
 	}
 	for _, f := range c.files {
-		name := strings.ToLower(path.Base(f.Path))
-		runner, _, is := strings.Cut(name, "file")
-		if strings.HasPrefix(name, ".pre-commit-config.") {
-			runner, is = "pre-commit", true
-		}
-		runs := func(r Run) bool {
-			return r.Strength == Always && slices.Contains(append(strings.Fields(r.Check), r.Args...), runner)
-		}
-		if is && slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), runs) && f.Gains(check) {
+		runner, _, is := strings.Cut(strings.ToLower(path.Base(f.Path)), "file")
+		runs := func(r Run) bool { return r.Strength == Always && slices.Contains(r.Args, runner) }
+		if is && slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), runs) && f.Gains(check) ||
+			f.Path == ".pre-commit-config.yaml" && c.hooked(f, check) {
 			return f.Path, true
 		}
 	}
 	return "", false
+}
+
+// hooked reports whether pre-commit has a hook more than before that runs a check, and all its hooks run.
+func (c *comparison) hooked(f change.File, check string) bool {
+	now := hooks(f.After)
+	all := func(r Run) bool {
+		named := func(h *doc.Node) bool { return slices.Contains(r.Args, h.Text("id")) }
+		return r.Strength == Always && r.Check == "pre-commit run" && !slices.ContainsFunc(now, named)
+	}
+	count := func(hooks []*doc.Node) (n int) {
+		for _, h := range hooks {
+			n += strings.Count(cmp.Or(h.Text("entry"), h.Text("id")), check)
+		}
+		return n
+	}
+	return count(now) > count(hooks(f.Before)) && slices.ContainsFunc(c.after.runs, all)
+}
+
+// hooks are those that pre-commit runs if it is told nothing else.
+// See https://pre-commit.com/#confining-hooks-to-run-at-certain-stages
+func hooks(content []byte) (all []*doc.Node) {
+	root, err := doc.Parse(".yaml", content)
+	if err != nil {
+		return nil
+	}
+	for _, repo := range root.Get("repos").Members() {
+		for _, h := range repo.Get("hooks").Members() {
+			stages := cmp.Or(h.Get("stages"), root.Get("default_stages")).Strings()
+			if len(stages) == 0 || slices.Contains(stages, "pre-commit") || slices.Contains(stages, "commit") {
+				all = append(all, h)
+			}
+		}
+	}
+	return all
 }
 
 // names reports whether a value of a matrix is the path of a file, which then belongs to the pipeline.
