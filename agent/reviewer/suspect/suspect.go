@@ -218,10 +218,13 @@ func (t Text) alone(p hidden.Passage) bool {
 }
 
 // comment reports whether a line contains only a comment. A letter of another script in a comment is a slip
-// of the keyboard, and names nothing.
-func (t Text) comment(line int) bool {
+// of the keyboard, and names nothing. In a string over several lines, no line is a comment.
+func (t Text) comment(number int) bool {
 	mark := filekind.LineComment(t.Path)
-	return mark != "" && strings.HasPrefix(strings.TrimSpace(t.line(line)), mark)
+	is := func(line string) bool { return mark != "" && strings.HasPrefix(strings.TrimSpace(line), mark) }
+	lines := slices.DeleteFunc(strings.SplitN(t.Text, "\n", number)[:number-1], is)
+	open := func(quote string) bool { return strings.Count(strings.Join(lines, "\n"), quote)%2 == 1 }
+	return is(t.line(number)) && !slices.ContainsFunc([]string{`"`, "`", "'''"}, open)
 }
 
 var (
