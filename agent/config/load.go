@@ -107,11 +107,11 @@ func (c *Config) readSecrets(getenv func(string) string) error {
 	c.GitHub.Token = Secret(strings.TrimSpace(getenv("GITHUB_TOKEN")))
 	c.Relay.Token = Secret(strings.TrimSpace(getenv("RELAY_TOKEN")))
 	return errors.Join(
-		c.readSecret(&c.GitHub.Token, "github.token_file", c.GitHub.TokenFile),
-		c.readSecret(&c.GitHub.AppKey, "github.app_key_file", c.GitHub.AppKeyFile),
+		c.ReadSecret(&c.GitHub.Token, "github.token_file", c.GitHub.TokenFile),
+		c.ReadSecret(&c.GitHub.AppKey, "github.app_key_file", c.GitHub.AppKeyFile),
 		askSecret(&c.GitHub.Token, "github.token_command", c.GitHub.TokenCommand, commandTimeout),
-		c.readSecret(&c.Relay.Token, "relay.token_file", c.Relay.TokenFile),
-		c.readSecret(&c.Notify.SlackWebhook, "notify.slack_webhook_file", c.Notify.SlackWebhookFile),
+		c.ReadSecret(&c.Relay.Token, "relay.token_file", c.Relay.TokenFile),
+		c.ReadSecret(&c.Notify.SlackWebhook, "notify.slack_webhook_file", c.Notify.SlackWebhookFile),
 	)
 }
 
@@ -126,8 +126,8 @@ func locate(file, base string, getenv func(string) string) string {
 	return filepath.Join(base, file)
 }
 
-// readSecret reads a secret that the environment does not have, from the file in the setting key.
-func (c *Config) readSecret(s *Secret, key, file string) error {
+// ReadSecret reads a secret that the environment does not have, from the file in the setting key.
+func (c *Config) ReadSecret(s *Secret, key, file string) error {
 	if *s != "" || file == "" {
 		return nil
 	}

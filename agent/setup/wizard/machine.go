@@ -89,12 +89,15 @@ func (s *Machine) Prepare(cmd *cobra.Command) (config.Config, error) {
 // patience bounds how long GitHub may take to say whether it knows a token.
 const patience = 20 * time.Second
 
-// accepted returns an error if GitHub rejects the token. Anything else that is wrong is left to the checks after
+// accepted returns an error if GitHub rejects the token, or no GitHub has such a token. Anything else that is wrong is left to the checks after
 // joining: GitHub may be out of reach for now.
 func accepted(ctx context.Context, cfg config.Config) error {
+	if cfg.GitHub.Token == "" {
+		return nil // a program prints it later
+	}
 	client, err := compose.Client(cfg)
 	if err != nil {
-		return nil // such as a token that a program prints later
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -109,14 +112,13 @@ func (s *Machine) login(ctx context.Context, cfg *config.Config) error {
 	switch {
 	case s.tokenFile != "":
 		path, err := filepath.Abs(s.tokenFile)
-		var token []byte
-		if err == nil {
-			token, err = os.ReadFile(path)
-		}
 		if err != nil {
-			return fmt.Errorf("the file that --github-token-file names: %w", err)
+			return fmt.Errorf("find the file that --github-token-file names: %w", err)
 		}
-		cfg.GitHub.Token = config.Secret(strings.TrimSpace(string(token)))
+		cfg.GitHub.Token = "" // the environment's
+		if err := cfg.ReadSecret(&cfg.GitHub.Token, "--github-token-file", path); err != nil {
+			return err
+		}
 		s.Set("github.token_file", path)
 		return nil
 	case cfg.GitHub.TokenFile != "", len(cfg.GitHub.TokenCommand) > 0:
