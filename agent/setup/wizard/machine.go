@@ -102,7 +102,8 @@ func accepted(ctx context.Context, cfg config.Config) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if _, err = client.Viewer(ctx); errors.Is(err, forge.ErrUnauthorized) {
-		return fmt.Errorf("%w; nothing was written, so repeat this with the new one", err)
+		return fmt.Errorf("%w; nothing was written, so repeat this with the new one, or, if the token is not for "+
+			"%s, with that GitHub's github.api_url in %s", err, cfg.GitHub.APIURL, cfg.Path())
 	}
 	return nil
 }
