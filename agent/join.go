@@ -50,7 +50,7 @@ you paste. It asks nothing where there is no terminal.`,
 				return err
 			}
 			looked, err := invitation.Look(cmd.Context())
-			if err != nil && cfg.Relay.URL == invitation.Relay {
+			if err != nil && cfg.Relay.URL == invitation.Relay && cfg.Relay.Token != "" {
 				return fmt.Errorf("%w (this machine is a member of that relay already; `touchstone doctor` checks it)", err)
 			} else if err != nil {
 				return err
