@@ -89,8 +89,8 @@ func (s *Machine) Prepare(cmd *cobra.Command) (config.Config, error) {
 // patience bounds how long GitHub may take to say whether it knows a token.
 const patience = 20 * time.Second
 
-// accepted returns an error if GitHub rejects the token, or no GitHub has such a token. Anything else that is wrong is left to the checks after
-// joining: GitHub may be out of reach for now.
+// accepted returns an error if GitHub rejects the token, or if no GitHub has such a token. Anything else that is wrong
+// is left to the checks after joining: GitHub may be out of reach for now.
 func accepted(ctx context.Context, cfg config.Config) error {
 	if cfg.GitHub.Token == "" {
 		return nil // a program prints it later
@@ -122,7 +122,7 @@ func (s *Machine) login(ctx context.Context, cfg *config.Config) error {
 		}
 		s.Set("github.token_file", path)
 		return nil
-	case cfg.GitHub.TokenFile != "", len(cfg.GitHub.TokenCommand) > 0:
+	case cfg.GitHub.TokenFile != "", len(cfg.GitHub.TokenCommand) > 0, cfg.GitHub.AppID != 0:
 		return nil
 	}
 	if cfg.GitHub.Token == "" { // else it is from the environment, which a service does not have
