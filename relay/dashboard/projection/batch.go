@@ -311,7 +311,7 @@ func (b *batch) pull(ctx context.Context, key pullKey) (*cached, error) {
 		return pull, nil
 	}
 	pull := &cached{heads: map[string]bool{}}
-	err := b.one(ctx, "SELECT id, doc, share FROM pulls WHERE place = ? AND number = ?", []any{key.place, key.number},
+	err := b.one(ctx, "SELECT id, "+docOrNull+", share FROM pulls WHERE place = ? AND number = ?", []any{key.place, key.number},
 		&pull.row, document{&pull.Pull}, document{&pull.share})
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, err

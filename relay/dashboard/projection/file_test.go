@@ -102,6 +102,9 @@ func TestFileIsRebuilt(t *testing.T) {
 		"no JSON in a column": func(path string) {
 			alter(t, path, "UPDATE pulls SET doc = '{'; UPDATE meta SET value = '3' WHERE name = 'at'; DELETE FROM events WHERE seq > 3")
 		},
+		"nothing in a column": func(path string) {
+			alter(t, path, "UPDATE commits SET doc = ''; UPDATE meta SET value = '3' WHERE name = 'at'; DELETE FROM events WHERE seq > 3")
+		},
 		"without tables": func(path string) { alter(t, path, "DROP TABLE pulls; DROP TABLE meta") },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -194,7 +194,8 @@ func (p *Projection) Pull(ctx context.Context, scope event.Filter, repo string, 
 	err = p.query(ctx, []any{&at, document{&pull}, document{&d.Summary}}, func() error {
 		known = true
 		return nil
-	}, "SELECT place, doc, summary FROM pulls WHERE number = ? AND "+p.allowed("place", scope, exact)+" ORDER BY id DESC LIMIT 1", number)
+	}, "SELECT place, "+docOrNull+", summary FROM pulls WHERE number = ? AND "+p.allowed("place", scope, exact)+
+		" ORDER BY id DESC LIMIT 1", number)
 	if err != nil || !known {
 		return Detail{}, false, err
 	}

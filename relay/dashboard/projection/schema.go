@@ -110,7 +110,7 @@ CREATE TABLE days ( -- the figures of each place, as JSON; empty where nothing i
 	fired TEXT NOT NULL        -- what fired, as it is noted with the log
 ) STRICT;`
 
-// document is a value that a column holds as JSON. A column that is empty leaves the value as it is.
+// document is a value that a column holds as JSON. The JSON null leaves a struct as it is.
 type document struct{ value any }
 
 // Value implements driver.Valuer.
@@ -121,11 +121,14 @@ func (d document) Value() (driver.Value, error) {
 
 // Scan implements sql.Scanner. Only the first row of a query is read into one, because what a later one leaves out would stay.
 func (d document) Scan(column any) error {
-	if text, _ := column.(string); text != "" && json.Unmarshal([]byte(text), d.value) != nil {
+	if text, ok := column.(string); !ok || json.Unmarshal([]byte(text), d.value) != nil {
 		return errDamaged
 	}
 	return nil
 }
+
+// docOrNull is the doc of a pull request as JSON, also once the log has it no more.
+const docOrNull = "IIF(doc = '', 'null', doc)"
 
 // files is the opened file of the projection.
 type files struct {
