@@ -332,7 +332,7 @@ func (s *side) troubled(line int) bool {
 	for n := max(1, line-aroundMark); n <= line+aroundMark; n++ {
 		text := s.lineText(n)
 		says := func(word string) bool { return strings.Contains(strings.ToLower(text), word) }
-		if slices.ContainsFunc(trouble, says) && (s.other == nil || !strings.Contains(s.other.text, text)) {
+		if slices.ContainsFunc(trouble, says) && (s.other == nil || strings.Count(s.other.text, text) < strings.Count(s.text, text)) {
 			return true
 		}
 	}
