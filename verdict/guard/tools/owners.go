@@ -55,9 +55,10 @@ func everything(file, pattern string) bool {
 	return strings.Trim(pattern, "/*") == "" || pattern == "approvers" && path.Dir(file) == "."
 }
 
-// ownersLost holds a change by which a remaining path loses an owner without a replacement, or the whole
-// repository gets other owners. The reviewing session weighs owners that are added or swapped: they approve
-// later changes, never this one, for which GitHub reads the file of the base.
+// ownersLost holds a change by which a remaining path loses its last owner, or the owners of its own rule, or the
+// whole repository gets other owners. The reviewing session weighs owners that leave others behind, of whom GitHub
+// asks one for each path, and owners that are added or swapped: they approve later changes, never this one, for
+// which GitHub reads the file of the base.
 func ownersLost(file string, before, after []owning, files []change.File) (found []change.Finding) {
 	say := func(tier change.Tier, why string, was, is owning) {
 		if len(found) > 0 && (tier != change.Hold || found[0].Tier == change.Hold) {
@@ -78,6 +79,8 @@ func ownersLost(file string, before, after []owning, files []change.File) (found
 		fallsBack := is.pattern != was.pattern && ruled(before, is.pattern)
 		switch {
 		case len(was.owners) == 0 || len(lost)+len(gained) == 0 || removed(was.pattern, files) && !everything(file, was.pattern):
+		case len(gained) == 0 && len(is.owners) > 0 && !fallsBack: // whoever approves now could do so before
+			say(change.Evidence, "Fewer people can approve "+was.pattern+" now.", was, is)
 		case len(lost) > 0 && (len(gained) == 0 || fallsBack):
 			say(change.Hold, "Those who had to approve "+was.pattern+" no longer have to: "+strings.Join(lost, ", ")+".", was, is)
 		case everything(file, was.pattern) && !slices.EqualFunc(lost, gained, qualified):
