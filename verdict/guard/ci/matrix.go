@@ -226,25 +226,49 @@ var minimums = map[string]*regexp.Regexp{
 }
 
 // dropped reports whether the cases that a matrix lost were all of versions that are replaced by later ones, or that
-// manifests at the head no longer allow.
+// the project may no longer support.
 func (c *comparison) dropped(before, after []Cell) bool {
+	left := values(after)
 	return moved(before, after) || !slices.ContainsFunc(before, func(cell Cell) bool {
-		return !slices.ContainsFunc(after, func(o Cell) bool { return maps.Equal(o, cell) }) && !c.unsupported(cell)
+		return !slices.ContainsFunc(after, func(o Cell) bool { return maps.Equal(o, cell) }) && !c.unsupported(cell, left)
 	})
 }
 
-// unsupported reports whether a case has a version that is older than any that a manifest at the head allows.
-func (c *comparison) unsupported(cell Cell) bool {
+// unsupported reports whether a case has a version that is older than any that a manifest at the head allows, or, if none says
+// what it allows, older than any that is left.
+func (c *comparison) unsupported(cell Cell, left map[string][]string) bool {
 	for axis, value := range cell {
-		for names, minimum := range minimums {
-			if slices.ContainsFunc(strings.Split(names, "|"), func(name string) bool { return strings.Contains(strings.ToLower(axis), name) }) &&
-				slices.ContainsFunc(c.files, func(f change.File) bool {
-					m := minimum.FindSubmatch(f.After)
-					return m != nil && change.IsManifest(f.Path) && later(string(m[1]), value)
-				}) {
-				return true
-			}
+		allowed := c.minimums(axis)
+		if slices.ContainsFunc(allowed, func(oldest string) bool { return later(oldest, value) }) ||
+			len(allowed) == 0 && isVersion(axis, value) && older(value, left[axis]) {
+			return true
 		}
 	}
 	return false
+}
+
+// minimums are the oldest versions of what an axis names that the manifests at the head allow.
+func (c *comparison) minimums(axis string) (all []string) {
+	for names, minimum := range minimums {
+		if !slices.ContainsFunc(strings.Split(names, "|"), func(name string) bool { return strings.Contains(strings.ToLower(axis), name) }) {
+			continue
+		}
+		for _, f := range c.files {
+			if m := minimum.FindSubmatch(f.After); m != nil && change.IsManifest(f.Path) {
+				all = append(all, string(m[1]))
+			}
+		}
+	}
+	return all
+}
+
+// isVersion reports whether a value of an axis is a version, and not a part of the tests, for example.
+func isVersion(axis, value string) bool {
+	return strings.Contains(value, ".") || machine.MatchString(value) || strings.Contains(strings.ToLower(axis), "version")
+}
+
+// older reports whether a version is older than all others of its kind, of which there are some.
+func older(value string, others []string) bool {
+	return slices.ContainsFunc(others, func(o string) bool { return later(o, value) }) &&
+		!slices.ContainsFunc(others, func(o string) bool { return o == value || later(value, o) })
 }
