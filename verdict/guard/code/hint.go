@@ -45,7 +45,7 @@ func (x *examination) hints() {
 		})
 		switch {
 		case i >= 0 && len(a.guards) >= len(b.guards):
-			say("built-on", "Code of these tests is built on a new condition.", a.line(min(a.guards[i].from, len(a.tokens)-1)))
+			say("built-on", "Code of these tests is built on a new condition.", a.line(a.guards[i].from))
 		case len(a.having(test)) == 0:
 			if f, is := words.Look(change.File{Path: a.path, After: []byte(a.text)}, b.text, a.text); is {
 				x.findings = append(x.findings, f)

@@ -56,8 +56,11 @@ func (s *source) of(i int) string {
 	return s.text[s.tokens[i].from:s.tokens[i].to]
 }
 
-// line is the line of a token, counted from 1.
+// line is the line of a token, counted from 1; that of the last token behind it, and 1 if there is none.
 func (s *source) line(i int) int {
+	if i = min(i, len(s.tokens)-1); i < 0 {
+		return 1
+	}
 	n, found := slices.BinarySearch(s.starts, s.tokens[i].from)
 	if found {
 		n++

@@ -58,7 +58,7 @@ func effectsOf(section string) map[string]effect {
 // add adds a mark at a token.
 func (s *side) add(to *[]mark, e effect, cond string, i int) {
 	if len(*to) < maxMarks {
-		*to = append(*to, mark{e, cond, s.line(min(i, len(s.tokens)-1))})
+		*to = append(*to, mark{e, cond, s.line(i)})
 	}
 }
 

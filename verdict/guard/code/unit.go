@@ -3,6 +3,7 @@ package code
 import (
 	"cmp"
 	"hash/fnv"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -225,19 +226,37 @@ type guard struct {
 	from, to int
 }
 
+var (
+	// preprocessing matches a directive of a preprocessor that begins, turns or ends a condition.
+	preprocessing = regexp.MustCompile(`^#\s*(ifn?def|if|else|endif)\b(.*)`)
+	// beside matches a comment beside a condition.
+	beside = regexp.MustCompile(`//.*|/\*.*?\*/`)
+	// brackets writes the parentheses of a condition in one way.
+	brackets = strings.NewReplacer("defined (", "defined(", "( ", "(", " )", ")")
+)
+
 // preprocessed finds each "#if" and "#else" of a preprocessor.
 func (s *side) preprocessed() {
 	var open []guard
 	for _, n := range s.notes {
-		content := strings.TrimSpace(strings.TrimPrefix(s.text[n.from:n.to], "#"))
-		switch word, rest, _ := strings.Cut(content, " "); {
-		case word == "if" || word == "ifdef" || word == "ifndef":
-			open = append(open, guard{cond: "#if " + strings.TrimSpace(rest), from: n.next})
-		case (word == "endif" || word == "else") && len(open) > 0:
+		found := preprocessing.FindStringSubmatch(s.text[n.from:n.to])
+		if found == nil {
+			continue
+		}
+		switch cond := brackets.Replace(strings.Join(strings.Fields(beside.ReplaceAllString(found[2], "")), " ")); found[1] {
+		case "ifndef":
+			cond = "! " + cond
+			fallthrough
+		case "if", "ifdef":
+			open = append(open, guard{cond: "#if " + cond, from: n.next})
+		default:
+			if len(open) == 0 {
+				continue
+			}
 			g := open[len(open)-1]
 			open, g.to = open[:len(open)-1], n.next
 			s.guards = append(s.guards, g)
-			if word == "else" {
+			if found[1] == "else" {
 				open = append(open, guard{cond: "#if ! " + strings.TrimPrefix(g.cond, "#if "), from: n.next})
 			}
 		}
