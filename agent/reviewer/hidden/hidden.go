@@ -31,6 +31,8 @@ const (
 	Lookalike Kind = "lookalike"
 	// Quoted is a lookalike within quotation marks: it is not a name, but a name may be compared with it.
 	Quoted Kind = "lookalike in a string"
+	// Said is a lookalike in a string that is no name: a sentence, or escaped bytes.
+	Said Kind = "lookalike in a sentence"
 )
 
 // Passage is one line with hidden text.

@@ -23,6 +23,11 @@ func TestHiddenTextIsFoundAndHarmlessTextIsNot(t *testing.T) {
 	}{
 		"zero-width space in a word":     {"ok\nif app\u200broved {", hidden.Invisible, 2},
 		"a letter behind an escape":      {`"\x18аdmin"`, hidden.Quoted, 1},
+		"a letter in a sentence":         {"say(\"no \u0430dmin here\")", hidden.Said, 1},
+		"a letter in data":               {`"\x1f\xb0` + strings.Repeat(`a\x00`, 6) + `Аb"`, hidden.Said, 1},
+		"a name behind an escape":        {"say(\"a \\\" b\"); is\u0410dmin(\" \")", hidden.Lookalike, 1},
+		"a name between two strings":     {"/\"/.test(us\u0435r, \"a b\")", hidden.Quoted, 1},
+		"a name behind an apostrophe":    {"fn a<'a>(b: &'a B, is\u0410dmin: C<'a>)", hidden.Lookalike, 1},
 		"zero-width space beside a dash": {"is\u200b-Admin", hidden.Invisible, 1},
 		"zero-width bits":                {"Fix it.\u200b\u200c\u200b\u200c\u200c", hidden.Invisible, 1},
 		"word joiner in a name":          {"is\u2060Admin()", hidden.Invisible, 1},
@@ -189,6 +194,7 @@ func FuzzFind(f *testing.F) {
 	for _, text := range ordinary {
 		f.Add(text)
 	}
+	f.Add("\x00")
 	f.Add("a\u200b\u202e" + tags("x") + "p\u0430y\x1b[2K<!-- a b c\n[//]: # (a b c)\n<div hidden>")
 	f.Fuzz(func(t *testing.T, text string) {
 		lines := 1 + strings.Count(text, "\n")

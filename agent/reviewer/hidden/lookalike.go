@@ -1,8 +1,10 @@
 package hidden
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -42,14 +44,11 @@ func (f *finder) lookalikes() {
 			f.mark(at[0], at[1], Lookalike, fmt.Sprintf("%+q, which is not ASCII", f.line[at[0]:at[1]]))
 		}
 	}
+	quoted := literals(f.line)
 	f.words(func(start, end int, word string) {
 		said, ok := seeming(word)
 		if ok && (mixed(word) && !(native && inflected(word)) || !native && f.names(start, end)) {
-			kind := Lookalike
-			if inString(f.line[:start]) {
-				kind = Quoted
-			}
-			f.mark(start, end, kind, fmt.Sprintf("%s, which is not %q", word, said))
+			f.mark(start, end, f.standing(start, quoted), fmt.Sprintf("%s, which is not %q", word, said))
 		}
 	})
 }
@@ -111,19 +110,51 @@ func mixed(word string) bool {
 	return letters && strings.ContainsFunc(word, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// inString reports whether the text after this beginning of a line is within quotation marks, as far as one
-// line shows.
-func inString(before string) bool {
+var (
+	// sentence matches words and what separates them, without the signs of a program.
+	sentence = lazyregexp.New(`^[\pL\pM\pN.,:;!?'’-]*(?:\s+[\pL\pM\pN.,:;!?'’-]*)+$`)
+	// bytes matches data that is written as a string.
+	bytes = lazyregexp.New(`(?:\\x[0-9a-fA-F]{2}.*?){8}`)
+)
+
+// literal is a string, from behind its first quotation mark to the last one, or to the end of the line if there is none.
+type literal struct {
+	from, to int
+	kind     Kind // of a lookalike in it; "" if nobody asked yet
+}
+
+// literals returns the strings of a line, as far as one line shows them.
+func literals(line string) (all []literal) {
 	var open rune
-	for _, r := range before {
+	escaped := false
+	for i, r := range line {
 		switch {
+		case escaped:
+			escaped = false
+		case r == '\\' && open != '`':
+			escaped = true
 		case open == 0 && strings.ContainsRune("\"'`", r):
-			open = r
-		case r == open:
-			open = 0
+			open, all = r, append(all, literal{from: i + 1, to: len(line)})
+		case open != 0 && r == open:
+			open, all[len(all)-1].to = 0, i
 		}
 	}
-	return open != 0
+	return all
+}
+
+// standing is the kind of a lookalike at an offset among the strings of its line.
+func (f *finder) standing(at int, all []literal) Kind {
+	i, _ := slices.BinarySearchFunc(all, at, func(l literal, at int) int { return cmp.Compare(l.to, at) })
+	if i == len(all) || at < all[i].from {
+		return Lookalike
+	}
+	if l := &all[i]; l.kind == "" {
+		l.kind = Quoted
+		if text := f.line[l.from:l.to]; l.to < len(f.line) && (sentence.MatchString(text) || bytes.MatchString(text)) {
+			l.kind = Said
+		}
+	}
+	return all[i].kind
 }
 
 // inflected reports whether an ASCII word has an ending in another script, as loanwords have in prose of that

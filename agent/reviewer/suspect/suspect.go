@@ -69,9 +69,8 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 		for _, p := range t.hidden() {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
 			written := p.Kind == hidden.Invisible || p.Kind == hidden.Bidirectional // right-to-left languages need these
-			letters := p.Kind == hidden.Lookalike || p.Kind == hidden.Quoted
-			if filekind.Test(t.Path) && (data(t.Path) || t.other() || p.Kind == hidden.Quoted) || written && translation(t.Path) ||
-				t.minified(p.Line) || t.character(p) || t.alone(p) || letters && t.comment(p.Line) {
+			if p.Kind == hidden.Said || filekind.Test(t.Path) && (data(t.Path) || t.other() || p.Kind == hidden.Quoted) ||
+				written && translation(t.Path) || t.minified(p.Line) || t.character(p) || t.alone(p) || letters(p) && t.comment(p.Line) {
 				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 				continue
 			}
@@ -161,7 +160,12 @@ func (t Text) hidden() []hidden.Passage {
 	if t.Form == Name || t.Form == Code && !prose(t.Path) && !translation(t.Path) {
 		return found
 	}
-	return slices.DeleteFunc(found, func(p hidden.Passage) bool { return p.Kind == hidden.Lookalike || p.Kind == hidden.Quoted })
+	return slices.DeleteFunc(found, letters)
+}
+
+// letters reports whether a passage has letters that look like others.
+func letters(p hidden.Passage) bool {
+	return p.Kind == hidden.Lookalike || p.Kind == hidden.Quoted || p.Kind == hidden.Said
 }
 
 // prose reports whether a file is written for people, by its name.
@@ -233,13 +237,15 @@ var (
 	single = lazyregexp.New(`'(?:[^'\\]|\\[^']+)'|"(?:[^"\\]|\\[^"]+)"`)
 	// glyph matches the character that a glyph of a font shows.
 	glyph = lazyregexp.New(`\bunicode="[^"]{1,8}"`)
+	// mark matches the byte order mark as a string or an expression of its own, as code that removes it has it.
+	mark = lazyregexp.New("[\"'`]\\x{FEFF}[\"'`]|/\\^?\\x{FEFF}/")
 	// location matches a string at the end of a statement that is an address and has neither space nor brackets,
 	// so that no code can be made of it.
 	location = lazyregexp.New("[\"'`][a-z]+:/*[^\\s\"'`(){}\\[\\];]*[\"'`][),;]*$")
 )
 
 // character reports whether what is hidden in a line is a character that the line is about: an element of a table
-// of characters, the character of a glyph, or a part of an address with which tests try how it is read.
+// of characters, a byte order mark, the character of a glyph, or a part of an address with which tests try how it is read.
 func (t Text) character(p hidden.Passage) bool {
 	line := t.line(p.Line)
 	apart := single.ReplaceAllString(line, "")
@@ -247,11 +253,11 @@ func (t Text) character(p hidden.Passage) bool {
 	if len(single.FindAllString(line, 2)) > 1 && !named {
 		return true
 	}
-	about := location
+	about := mark
 	if strings.EqualFold(path.Ext(t.Path), ".svg") {
 		about = glyph
-	} else if !filekind.Test(t.Path) {
-		return false
+	} else if filekind.Test(t.Path) {
+		about = location
 	}
 	return !slices.ContainsFunc(hidden.Find(about.ReplaceAllString(line, "")), func(left hidden.Passage) bool { return left.Kind == p.Kind })
 }
