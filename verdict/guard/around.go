@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/ci"
 	"touchstone/verdict/guard/code"
 	"touchstone/verdict/guard/tools"
@@ -102,8 +101,8 @@ func (a *around) pipelines(ctx context.Context, changed []File) {
 	for _, dir := range pipelineDirs {
 		a.take(ctx, dir, ci.Examines, maxAround)
 	}
-	// The manifests say which versions are supported, and golangci-lint may have a linter that a pipeline ran by itself.
-	a.take(ctx, ".", func(name string) bool { return change.IsManifest(name) || ci.Lints(name) }, maxAround)
+	// golangci-lint may have a linter that a pipeline ran by itself.
+	a.take(ctx, ".", ci.Lints, maxAround)
 	for _, f := range changed {
 		if dir := path.Dir(f.Name()); ci.Examines(f.Name()) {
 			a.take(ctx, dir, ci.Examines, maxAround)

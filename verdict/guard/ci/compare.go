@@ -2,7 +2,6 @@ package ci
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -102,8 +101,7 @@ func Compare(files []change.File) []change.Finding {
 	after := read(files, func(f change.File) (string, []byte) { return f.Path, f.After })
 	c := comparison{files: files, before: before, after: after, seen: map[string]bool{}}
 	c.alone = !slices.ContainsFunc(files, func(f change.File) bool {
-		return !Is(f.Path) && !Is(f.OldPath) && !change.IsLock(f.Path) && (f.Path != f.OldPath || !bytes.Equal(f.Before, f.After)) &&
-			!before.names(f.OldPath) && !after.names(f.Path)
+		return !Is(f.Path) && !Is(f.OldPath) && !change.IsLock(f.Path) && (f.Path != f.OldPath || !bytes.Equal(f.Before, f.After))
 	})
 	c.unexamined()
 	c.triggers()
@@ -127,7 +125,7 @@ func Compare(files []change.File) []change.Finding {
 type comparison struct {
 	files         []change.File
 	before, after side
-	alone         bool // only pipelines, and files that they name, changed, so that nothing explains why they do less
+	alone         bool // only pipelines changed, so that nothing explains why they do less
 	found         []change.Finding
 	seen          map[string]bool
 }
@@ -261,18 +259,6 @@ func (c *comparison) gone(check string, before []Run) {
 	c.add(certain(was), change.CI, "check-gone", fmt.Sprintf("The check %s no longer runs, and nothing does in its place.", check), at)
 }
 
-// names reports whether a value of a matrix is the path of a file, which then belongs to the pipeline.
-func (s side) names(file string) bool {
-	for _, job := range s.jobs {
-		for _, cell := range job.Cells {
-			if slices.Contains(slices.Collect(maps.Values(cell)), cmp.Or(file, "-")) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // isTest distinguishes checks that run tests from checks that examine code.
 func isTest(check string) bool {
 	if strings.Contains(check, "typecheck") || strings.Contains(check, "type-check") {
@@ -339,41 +325,40 @@ func (c *comparison) jobs(before, after []Run) {
 			c.weaker(was, best)
 		case len(now) > 0 && count(now, Always) < count(had, Always):
 			at.Line, at.After = best.Line, best.command()
-			tier := c.unexplained()
-			if slices.Contains(hosted, was.Check) || c.elsewhere(was.job()) {
-				tier = change.Evidence
-			}
-			c.add(tier, change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
+			c.add(c.fewer(was, had, now), change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
 				was.Check, count(now, Always), count(had, Always)), at)
-		case len(now) == 0:
-			tier := c.unreplaced(was)
-			if count(after, Sometimes) >= count(before, Sometimes) || c.spare(was.Path) { // other jobs may run it in its place
-				tier = change.Evidence
+		case len(now) == 0: // another job runs it
+			tier := change.Evidence
+			if c.builds(was) {
+				tier = c.unexplained()
 			}
 			c.add(tier, change.CI, "job-gone", fmt.Sprintf("The check %s no longer runs in the job %s.", was.Check, was.Job), at)
 		}
 	}
 }
 
-// elsewhere reports whether a job may still check what it no longer runs: with another command in as many
-// cases, or with later versions of the values that it dropped.
-func (c *comparison) elsewhere(job string) bool {
-	before, after := c.before.jobs[job].Cells, c.after.jobs[job].Cells
-	if len(after) < len(before) {
-		return c.dropped(before, after)
-	}
-	ran := map[string]bool{}
+// fewer is the tier if a job checks less with the same check than it did. Cases that are gone may be of versions that are no
+// longer supported; it is certain if all are there and some may fail, or if the job has all cases and a command less.
+func (c *comparison) fewer(was Run, had, now []Run) change.Tier {
+	known := map[string]bool{}
 	for _, r := range slices.Concat(c.before.runs, c.before.others) {
-		ran[r.command()] = ran[r.command()] || r.job() == job
+		known[r.command()] = known[r.command()] || r.job() == was.job()
 	}
-	return slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), func(r Run) bool {
-		return r.job() == job && r.Strength >= Sometimes && !ran[r.command()]
-	})
+	fresh := func(r Run) bool { return r.job() == was.job() && r.Strength >= Sometimes && !known[r.command()] }
+	switch {
+	case slices.Contains(hosted, was.Check):
+		return change.Evidence
+	case len(now) >= len(had):
+		return change.Hold
+	case len(c.after.jobs[was.job()].Cells) < len(c.before.jobs[was.job()].Cells),
+		slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), fresh):
+		return change.Evidence
+	}
+	return c.unexplained()
 }
 
-// unexplained is the tier if a change runs less. It is certain only if the change does nothing else and adds
-// no job. Someone who drops support for a version also says so elsewhere, and a new job may run what another
-// one no longer runs.
+// unexplained is the tier if a command checks less. It is certain only if the change does nothing else and adds no job, which
+// may run what another one no longer runs.
 func (c *comparison) unexplained() change.Tier {
 	for id := range c.after.jobs {
 		if _, had := c.before.jobs[id]; !had {
@@ -383,20 +368,12 @@ func (c *comparison) unexplained() change.Tier {
 	return change.HoldIf(c.alone)
 }
 
-// unreplaced is the tier if one job no longer runs a check and other jobs do. It is certain only if the whole
-// job is gone, or only builds what it tested, and no job is new.
-func (c *comparison) unreplaced(was Run) change.Tier {
-	if _, there := c.after.jobs[was.job()]; there && !c.builds(was) || was.Guessed || was.Strength < Always {
-		return change.Evidence
-	}
-	return c.unexplained()
-}
-
 // builds reports whether a job of a check that tests has another check instead, tests nothing any longer, and no job has a
 // new command that may.
 func (c *comparison) builds(was Run) bool {
 	now := ofJob(c.after.runs, was.job())
-	return isTest(was.Check) && slices.ContainsFunc(now, func(r Run) bool { return !ran(c.before.runs, r) }) &&
+	return !was.Guessed && was.Strength == Always && isTest(was.Check) &&
+		slices.ContainsFunc(now, func(r Run) bool { return !ran(c.before.runs, r) }) &&
 		!slices.ContainsFunc(now, func(r Run) bool { return isTest(r.Check) }) &&
 		!slices.ContainsFunc(c.after.others, func(r Run) bool { return !ran(c.before.others, r) })
 }

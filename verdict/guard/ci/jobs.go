@@ -61,7 +61,7 @@ func (c *comparison) commented() {
 					hold("check", lines[0], step.Line)
 				}
 			}
-			if value := was.lost(is, turned); value != "" && len(is.Cells) < len(was.Cells) && !c.dropped(was.Cells, is.Cells) {
+			if value := was.lost(is, turned); value != "" && len(is.Cells) < len(was.Cells) {
 				hold("case", value, is.Line)
 			}
 		}
@@ -111,7 +111,7 @@ func (c *comparison) cases() {
 		name, _, _ := strings.Cut(id, "\x00")
 		if len(is.Cells) == 0 && was.Strength >= Sometimes && (isTest(strings.ToLower(was.Name)) || was.decides()) && len(c.found) == 0 &&
 			len(c.after.jobs) < len(c.before.jobs) {
-			c.add(c.decided(id), change.CI, "job-gone", fmt.Sprintf("The job %s is gone.", was.Name),
+			c.add(change.Evidence, change.CI, "job-gone", fmt.Sprintf("The job %s is gone.", was.Name),
 				change.Place{Path: name, Line: was.Line, Before: was.Name})
 			continue
 		}
@@ -136,20 +136,12 @@ func (c *comparison) cases() {
 			continue
 		}
 		if i := slices.IndexFunc(left, func(e string) bool { return was.Computed[e] == 0 }); i >= 0 && was.Cells[0][dynamic] != "" {
-			tier := c.unexplained()
-			if strings.Contains(left[i], "doc") { // documents are the same wherever they are built
-				tier = change.Evidence
-			}
-			c.add(tier, change.CI, "fewer-cases", fmt.Sprintf("The job %s leaves out %s now.", was.Name, left[i]),
+			c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The job %s leaves out %s now.", was.Name, left[i]),
 				change.Place{Path: name, Line: is.Computed[left[i]], After: left[i]})
 			continue
 		}
 		if len(is.Cells) < len(was.Cells) {
-			tier := c.decided(id)
-			if c.dropped(was.Cells, is.Cells) {
-				tier = change.Evidence
-			}
-			c.add(tier, change.CI, "fewer-cases", fmt.Sprintf("The job %s runs for fewer cases than it did: %d of %d.", was.Name,
+			c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The job %s runs for fewer cases than it did: %d of %d.", was.Name,
 				len(is.Cells), len(was.Cells)), change.Place{Path: name, Line: is.Line, After: is.Name})
 			continue
 		}
@@ -162,8 +154,7 @@ func (c *comparison) cases() {
 	}
 }
 
-// inputs reports a called workflow that is told fewer values of a list. It is certain if a workflow of tests loses some
-// and gains none.
+// inputs reports a called workflow that is told fewer values of a list.
 func (c *comparison) inputs(name string, was, is Job) {
 	had, has := listed(was.Inputs), listed(is.Inputs)
 	for _, input := range slices.Sorted(maps.Keys(has)) {
@@ -171,12 +162,7 @@ func (c *comparison) inputs(name string, was, is Job) {
 		if len(gone) == 0 || repositoryOf(was.Calls) != repositoryOf(is.Calls) {
 			continue
 		}
-		tier := change.Evidence
-		if len(has[input])+len(gone) == len(had[input]) && was.Strength == Always && isTest(strings.ToLower(was.Calls)) &&
-			!c.dropped(casesOf(input, had[input]), casesOf(input, has[input])) {
-			tier = c.unexplained()
-		}
-		c.add(tier, change.CI, "input-less", fmt.Sprintf("The workflow that the job %s runs is no longer told %s in %s.", is.Name,
+		c.add(change.Evidence, change.CI, "input-less", fmt.Sprintf("The workflow that the job %s runs is no longer told %s in %s.", is.Name,
 			strings.Join(gone, ", "), input), change.Place{Path: name, Line: is.Line, Before: strings.Join(gone, ", "), After: input})
 	}
 }
@@ -190,32 +176,6 @@ func listed(inputs map[string]string) map[string][]string {
 		}
 	}
 	return out
-}
-
-// casesOf returns one case for each value of an axis.
-func casesOf(axis string, values []string) (all []Cell) {
-	for _, v := range values {
-		all = append(all, Cell{axis: v})
-	}
-	return all
-}
-
-// decided is the tier if a job without a known check runs less. It is certain only if the job checks something by its
-// own scripts, and all jobs together run for fewer cases. A published workflow may do the same in its place.
-func (c *comparison) decided(id string) change.Tier {
-	cells := func(s side) (n int) {
-		for _, job := range s.jobs {
-			n += len(job.Cells)
-		}
-		return n
-	}
-	published := func(j Job) bool { return strings.Contains(j.Calls, "@") }
-	was := c.before.jobs[id]
-	if was.Strength < Always || !was.decides() || len(ofJob(c.before.runs, id)) > 0 || cells(c.after) >= cells(c.before) ||
-		slices.ContainsFunc(slices.Collect(maps.Values(c.after.jobs)), published) {
-		return change.Evidence
-	}
-	return c.unexplained()
 }
 
 // decides reports whether a script of a job ends with a failure by its own decision, or compiles the code.

@@ -1,14 +1,11 @@
 package ci
 
 import (
-	"cmp"
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
-	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/doc"
 )
 
@@ -145,21 +142,6 @@ func computed(matrix *doc.Node) map[string]int {
 	return out
 }
 
-// moved reports whether each value that a matrix lost was replaced by a later version.
-func moved(before, after []Cell) bool {
-	had, has, any := values(before), values(after), false
-	for key, all := range had {
-		lost := slices.DeleteFunc(slices.Clone(all), func(v string) bool { return slices.Contains(has[key], v) })
-		gained := slices.DeleteFunc(slices.Clone(has[key]), func(v string) bool { return slices.Contains(all, v) })
-		for _, old := range lost {
-			if any = true; !slices.ContainsFunc(gained, func(v string) bool { return later(v, old) }) {
-				return false
-			}
-		}
-	}
-	return any
-}
-
 // values returns the values of each axis of a matrix.
 func values(list []Cell) map[string][]string {
 	out := map[string][]string{}
@@ -175,22 +157,6 @@ func values(list []Cell) map[string][]string {
 
 // version matches a name, a number and the word for what comes before a release.
 var version = regexp.MustCompile(`^([^\d]*?)[\^~<>=v ]*(\d+(?:\.\d+)*)(?:[-.]?([a-z]+))?`)
-
-// later reports whether a value is a later version than another value of the same kind.
-func later(a, b string) bool {
-	of, than := version.FindStringSubmatch(a), version.FindStringSubmatch(b)
-	if of == nil || than == nil || of[1] != than[1] {
-		return false
-	}
-	numbers := func(text string) (out []int) {
-		for part := range strings.SplitSeq(text, ".") {
-			n, _ := strconv.Atoi(part)
-			out = append(out, n)
-		}
-		return out
-	}
-	return cmp.Or(slices.Compare(numbers(of[2]), numbers(than[2])), strings.Compare(cmp.Or(of[3], "~"), cmp.Or(than[3], "~"))) > 0
-}
 
 // retired is a version of a matrix that is gone, and of which there is no other patch; "" for none. The machines of hosts
 // do not count, which the hosts retire, nor objects, whose members are values too.
@@ -211,64 +177,3 @@ var (
 	minor   = regexp.MustCompile(`^\D*\d+(?:\.\d+)?`)
 	machine = regexp.MustCompile(`^(?:ubuntu|macos|macOS|windows)-\d`)
 )
-
-// minimums match, by parts of the names of axes, the oldest version that a manifest allows.
-var minimums = map[string]*regexp.Regexp{
-	"python":   regexp.MustCompile(`(?m)(?:requires-python|python_requires|^"?python)"?\s*=\s*["']?[>=^~ ]*(\d[\d.]*)`),
-	"ruby|rvm": regexp.MustCompile(`required_ruby_version\s*=\s*["'][>=~ ]*(\d[\d.]*)`),
-	"node":     regexp.MustCompile(`"node"\s*:\s*"[>=^~v ]*(\d[\d.]*)`),
-	"go":       regexp.MustCompile(`(?m)^go\s+(\d[\d.]*)`),
-	"rust":     regexp.MustCompile(`(?m)^"?rust-version"?\s*=\s*"(\d[\d.]*)`),
-	"php":      regexp.MustCompile(`"php"\s*:\s*"[>=^~ ]*(\d[\d.]*)`),
-	"elixir":   regexp.MustCompile(`\belixir:\s*"[>=~ ]*(\d[\d.]*)`),
-	"java|jdk": regexp.MustCompile(`(?:maven\.compiler\.\w+>|jvmToolchain\(|JavaLanguageVersion\.of\()\s*(\d+)`),
-	"sdk":      regexp.MustCompile(`(?m)^\s+sdk:\s*["']?[>=^ ]*(\d[\d.]*)`),
-}
-
-// dropped reports whether the cases that a matrix lost were all of versions that are replaced by later ones, or that
-// the project may no longer support.
-func (c *comparison) dropped(before, after []Cell) bool {
-	left := values(after)
-	return moved(before, after) || !slices.ContainsFunc(before, func(cell Cell) bool {
-		return !slices.ContainsFunc(after, func(o Cell) bool { return maps.Equal(o, cell) }) && !c.unsupported(cell, left)
-	})
-}
-
-// unsupported reports whether a case has a version that is older than any that a manifest at the head allows, or, if none says
-// what it allows, older than any that is left.
-func (c *comparison) unsupported(cell Cell, left map[string][]string) bool {
-	for axis, value := range cell {
-		allowed := c.minimums(axis)
-		if slices.ContainsFunc(allowed, func(oldest string) bool { return later(oldest, value) }) ||
-			len(allowed) == 0 && isVersion(axis, value) && older(value, left[axis]) {
-			return true
-		}
-	}
-	return false
-}
-
-// minimums are the oldest versions of what an axis names that the manifests at the head allow.
-func (c *comparison) minimums(axis string) (all []string) {
-	for names, minimum := range minimums {
-		if !slices.ContainsFunc(strings.Split(names, "|"), func(name string) bool { return strings.Contains(strings.ToLower(axis), name) }) {
-			continue
-		}
-		for _, f := range c.files {
-			if m := minimum.FindSubmatch(f.After); m != nil && change.IsManifest(f.Path) {
-				all = append(all, string(m[1]))
-			}
-		}
-	}
-	return all
-}
-
-// isVersion reports whether a value of an axis is a version, and not a part of the tests, for example.
-func isVersion(axis, value string) bool {
-	return strings.Contains(value, ".") || machine.MatchString(value) || strings.Contains(strings.ToLower(axis), "version")
-}
-
-// older reports whether a version is older than all others of its kind, of which there are some.
-func older(value string, others []string) bool {
-	return slices.ContainsFunc(others, func(o string) bool { return later(o, value) }) &&
-		!slices.ContainsFunc(others, func(o string) bool { return o == value || later(value, o) })
-}

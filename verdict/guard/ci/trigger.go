@@ -85,23 +85,6 @@ func (c *comparison) doubled(was Run) bool {
 	})
 }
 
-// spare reports whether a pipeline is gone that ran for pull requests into some branches, and others run everything that it
-// checked for pull requests into any.
-func (c *comparison) spare(name string) bool {
-	branches := func(filter string) bool { return strings.HasPrefix(filter, "branches ") }
-	pulls := func(p Pipeline, some bool) bool {
-		return slices.ContainsFunc(p.Triggers, func(t Trigger) bool {
-			return slices.Contains(forPulls, t.Event) && slices.ContainsFunc(t.Filters, branches) == some
-		})
-	}
-	was := c.before.pipelines[name]
-	_, there := c.after.pipelines[name]
-	return !there && pulls(was, true) && !pulls(was, false) && c.covered(name) && !slices.ContainsFunc(c.before.runs, func(r Run) bool {
-		covers := func(o Run) bool { return o.Check == r.Check && pulls(c.after.pipelines[o.Path], false) }
-		return r.Path == name && !slices.ContainsFunc(c.after.runs, covers)
-	})
-}
-
 // filters finds filters of an event that accept fewer changes.
 func (c *comparison) filters(name string, was Trigger, is Pipeline) {
 	for _, now := range is.Triggers {
