@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"touchstone/verdict/guard/ci"
 )
 
 // maxBetween bounds how many words stand between verb and object.
@@ -25,7 +27,7 @@ var (
 // announced is a hold where a change's title says that it leaves out a check, and something in it is evidence for that:
 // then the two are certain together. Neither the words alone hold a change, nor what is only suspected, nor what the
 // messages of commits say: in the histories on which this was measured, a later commit often undid what they announced.
-func announced(title string, found []Finding) (holds []Finding) {
+func announced(title string, files []File, found []Finding) (holds []Finding) {
 	s := prefix.ReplaceAllString(title, "")
 	kind, object := leftOut(strings.Fields(strings.ReplaceAll(quoted.ReplaceAllString(s, "“…”"), "test case", "testcase")))
 	if kind == "" { // the check itself is quoted
@@ -42,7 +44,9 @@ func announced(title string, found []Finding) (holds []Finding) {
 	if kind == "" || slices.ContainsFunc(found, func(f Finding) bool { return f.Tier == Hold && f.Kind == kind }) {
 		return nil
 	}
-	i := slices.IndexFunc(found, func(f Finding) bool { return f.Tier == Evidence && shows(f, kind) && (!gone || loses(f)) })
+	i := slices.IndexFunc(found, func(f Finding) bool {
+		return f.Tier == Evidence && shows(f, kind) && (!gone || loses(f)) && (f.Kind != CI || !publishes(files, f.Path))
+	})
 	if i < 0 {
 		return nil // a suppression in one place is evidence, whatever the change says
 	}
@@ -54,6 +58,11 @@ func announced(title string, found []Finding) (holds []Finding) {
 	}
 	return []Finding{{Tier: Hold, Kind: kind, Rule: "announced/off", Place: found[i].Place,
 		Why: "The title says that the change leaves out a check (“" + clip(s) + "”), and this place shows it."}}
+}
+
+// publishes reports whether a file was a pipeline that decides about no change.
+func publishes(files []File, name string) bool {
+	return slices.ContainsFunc(files, func(f File) bool { return f.Name() == name && ci.Is(f.OldPath) && !gates(f.OldPath, f.Before) })
 }
 
 // loses reports whether evidence is that a check is gone.

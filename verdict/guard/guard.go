@@ -122,7 +122,7 @@ func Examine(c Change) []Finding {
 	found = append(found, examinePart("source code", func(files []File) []Finding { return code.Examine(files, c.Runs) }, files)...)
 	found = append(found, ignored(files, found)...)
 	found = append(found, examinePart("words", func(files []File) []Finding { return sayings(files, found) }, files)...)
-	found = append(found, announced(c.Title, found)...)
+	found = append(found, announced(c.Title, files, found)...)
 	for i := range found {
 		found[i].Before, found[i].After = clip(found[i].Before), clip(found[i].After)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func isAzure(name string) bool {
-	return isYAML(name) && (strings.HasPrefix(path.Base(name), "azure-pipelines") || strings.HasPrefix(name, ".azure-pipelines/") ||
+	return isYAML(name) && (strings.HasPrefix(strings.TrimPrefix(path.Base(name), "."), "azure-pipelines") || strings.HasPrefix(name, ".azure-pipelines/") ||
 		strings.HasPrefix(name, ".azuredevops/"))
 }
 

@@ -276,6 +276,7 @@ func (c *comparison) weaker(was, is Run) {
 	switch {
 	case is.Strength == Elsewhere && c.doubled(was):
 		tier = change.Evidence
+	case slices.Contains(hosted, was.Check):
 	case was.Strength == Always && was.job() == is.job() && was.command() == is.command(): // even if only guessed to be a check
 		tier = change.Hold
 	case was.Path != is.Path && is.Strength == Never: // the caller of another pipeline is not always known

@@ -172,8 +172,13 @@ func (w *walker) binary(c *syntax.BinaryCmd, last bool) {
 	w.lost, w.conditional = lost, conditional
 }
 
-// summarised reports whether a pipe fails if the tests before it do: tparse reads what "go test -json" prints, and nothing else.
+// summarised reports whether a pipe fails if the check before it does: cs2pr reads what linters of PHP print as Checkstyle's
+// format (https://github.com/staabm/annotate-pull-request-from-checkstyle), and tparse reads what "go test -json" prints, and
+// nothing else.
 func summarised(c *syntax.BinaryCmd) bool {
+	if firstOf(c.Y) == "cs2pr" {
+		return !slices.Contains(wordsOf(c.Y), "--graceful-warnings")
+	}
 	tests := wordsOf(c.X)
 	return firstOf(c.Y) == "tparse" && len(tests) > 1 && tests[0] == "go" && tests[1] == "test" &&
 		slices.ContainsFunc(tests, func(w string) bool { return w == "-json" || w == "--json" || w == "-json=true" })
