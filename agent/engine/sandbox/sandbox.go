@@ -84,22 +84,18 @@ func Bootstrap() {
 // confining.
 var bootstrapped bool
 
-var errNoBootstrap = errors.New("this program cannot confine others: its main does not call sandbox.Bootstrap first")
-
 // Wrap returns the program and the arguments, including the name, to run in place of the given ones so that
 // they are confined. If nothing confines on this machine, they are unchanged.
 func (r Rules) Wrap(path string, args []string) (string, []string, error) {
 	if _, err := level(); err != nil {
 		return path, args, nil
 	}
-	if !bootstrapped {
-		return "", nil, errNoBootstrap
-	}
 	rules, err := r.resolved()
 	if err != nil {
 		return "", nil, err
 	}
-	return wrap(rules, path, args)
+	path, args = wrap(rules, path, args)
+	return path, args, nil
 }
 
 // Shell returns a script that replaces the shell at a path. What the script starts is confined by these rules
@@ -110,9 +106,6 @@ func (r Rules) Shell(path string, drop, set []string) (string, error) {
 	if _, err := level(); err != nil {
 		return "", nil
 	}
-	if !bootstrapped {
-		return "", errNoBootstrap
-	}
 	rules, err := r.resolved()
 	if err != nil {
 		return "", err
@@ -122,6 +115,9 @@ func (r Rules) Shell(path string, drop, set []string) (string, error) {
 
 // resolved returns the rules with symbolic links resolved.
 func (r Rules) resolved() (Rules, error) {
+	if !bootstrapped {
+		return Rules{}, errors.New("this program cannot confine others: its main does not call sandbox.Bootstrap first")
+	}
 	for _, dir := range r.Write {
 		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -129,32 +125,19 @@ func (r Rules) resolved() (Rules, error) {
 			}
 		}
 	}
-	write, err := existing(r.Write)
-	if err != nil {
-		return Rules{}, err
-	}
-	hide, err := existing(r.Hide)
-	if err != nil {
-		return Rules{}, err
-	}
-	show, err := existing(r.Show)
-	if err != nil {
-		return Rules{}, err
-	}
-	temporary, err := existing([]string{os.TempDir()})
-	if err != nil {
-		return Rules{}, err
-	}
-	memory, err := existing([]string{"/dev/shm"})
-	if err != nil {
-		return Rules{}, err
+	temporary, memory := []string{os.TempDir()}, []string{"/dev/shm"}
+	for _, places := range []*[]string{&r.Write, &r.Hide, &r.Show, &temporary, &memory} {
+		var err error
+		if *places, err = existing(*places); err != nil {
+			return Rules{}, err
+		}
 	}
 	// Programs also share memory by files in /dev/shm. If that directory contains other named paths, it stays
 	// closed.
-	others := slices.Concat(write, hide, show, temporary)
+	others := slices.Concat(r.Write, r.Hide, r.Show, temporary)
 	memory = slices.DeleteFunc(memory, func(dir string) bool { return within(dir, others) })
-	write = append(write, memory...)
-	return Rules{Write: write, Hide: hide, Show: show, Connect: r.Connect, Alone: r.Alone}, nil
+	r.Write = append(r.Write, memory...)
+	return r, nil
 }
 
 // within reports whether one of the paths is the directory or below it.

@@ -16,8 +16,8 @@ func level() (string, error) {
 	return "sandbox-exec", nil
 }
 
-func wrap(r Rules, path string, args []string) (string, []string, error) {
-	return program, append([]string{program, "-p", profile(r), path}, args[1:]...), nil
+func wrap(r Rules, path string, args []string) (string, []string) {
+	return program, append([]string{program, "-p", profile(r), path}, args[1:]...)
 }
 
 // shell is empty: a profile inside another one is refused.

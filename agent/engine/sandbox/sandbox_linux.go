@@ -73,30 +73,19 @@ func gaps() []string {
 // with this word as its first argument, takes on the rules, and becomes the intended program.
 const inside = "touchstone-sandbox"
 
-func wrap(r Rules, path string, args []string) (string, []string, error) {
-	rules, err := r.written()
-	if err != nil {
-		return "", nil, err
-	}
-	return "/proc/self/exe", append([]string{inside, inside, rules, path}, args...), nil
+func wrap(r Rules, path string, args []string) (string, []string) {
+	return "/proc/self/exe", append([]string{inside, inside, r.written(), path}, args...)
 }
 
-func (r Rules) written() (string, error) {
-	rules, err := json.Marshal(r)
-	if err != nil {
-		return "", fmt.Errorf("write the sandbox's rules down: %w", err)
-	}
-	return string(rules), nil
+func (r Rules) written() string {
+	rules, _ := json.Marshal(r) // strings, numbers and booleans can always be encoded
+	return string(rules)
 }
 
 // shell confines with a second set of rules. A process under one set of rules cannot access the memory, nor
 // by /proc the environment, of a process outside it
 // (https://docs.kernel.org/userspace-api/landlock.html#ptrace-restrictions).
 func shell(r Rules, path string, drop, set []string) (string, error) {
-	rules, err := r.written()
-	if err != nil {
-		return "", err
-	}
 	program, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("find this program, which confines commands: %w", err)
@@ -109,7 +98,7 @@ func shell(r Rules, path string, drop, set []string) (string, error) {
 	for _, entry := range set {
 		fmt.Fprintln(script, "export", quote(entry))
 	}
-	fmt.Fprintln(script, "exec", quote(program), inside, quote(rules), quote(path), quote(path), `"$@"`)
+	fmt.Fprintln(script, "exec", quote(program), inside, quote(r.written()), quote(path), quote(path), `"$@"`)
 	return script.String(), nil
 }
 

@@ -4,7 +4,7 @@ import "errors"
 
 func level() (string, error) { return "", errors.New("there is no sandbox for Windows") }
 
-func wrap(_ Rules, path string, args []string) (string, []string, error) { return path, args, nil }
+func wrap(_ Rules, path string, args []string) (string, []string) { return path, args }
 
 func shell(Rules, string, []string, []string) (string, error) { return "", nil }
 
