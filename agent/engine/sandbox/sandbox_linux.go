@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -214,19 +215,15 @@ func restrict(held unix.LandlockRulesetAttr, fill func(ruleset int) error) error
 // allow adds what the rules allow to a rule set about these rights. It also allows writing to devices; a
 // plain user only has the terminal and the like.
 func (r Rules) allow(ruleset int, held uint64) error {
-	for _, place := range r.Write {
-		if err := allow(ruleset, place, held); err != nil {
-			return err
-		}
-	}
-	for _, place := range r.Show {
-		if err := allow(ruleset, place, reading); err != nil {
-			return err
-		}
-	}
-	for _, device := range []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"} {
-		if err := allow(ruleset, device, unix.LANDLOCK_ACCESS_FS_WRITE_FILE|reading); err != nil {
-			return err
+	devices := []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"}
+	for _, grant := range []struct {
+		places []string
+		rights uint64
+	}{{r.Write, held}, {r.Show, reading}, {devices, unix.LANDLOCK_ACCESS_FS_WRITE_FILE | reading}} {
+		for _, place := range grant.places {
+			if err := allow(ruleset, place, grant.rights); err != nil {
+				return err
+			}
 		}
 	}
 	return r.show(ruleset, "/")
@@ -262,12 +259,8 @@ func (r Rules) show(ruleset int, dir string) error {
 	}
 	for _, entry := range entries {
 		path := filepath.Join(dir, entry.Name())
-		hidden := false
-		for _, place := range r.Hide {
-			hidden = hidden || place == path
-		}
 		// A symbolic link is allowed through its target.
-		if hidden || entry.Type()&os.ModeSymlink != 0 {
+		if slices.Contains(r.Hide, path) || entry.Type()&os.ModeSymlink != 0 {
 			continue
 		}
 		if err := r.show(ruleset, path); err != nil {
@@ -279,12 +272,8 @@ func (r Rules) show(ruleset int, dir string) error {
 
 // hides reports whether something below a directory is hidden.
 func (r Rules) hides(dir string) bool {
-	for _, place := range r.Hide {
-		if strings.HasPrefix(place, strings.TrimSuffix(dir, "/")+"/") {
-			return true
-		}
-	}
-	return false
+	below := strings.TrimSuffix(dir, "/") + "/"
+	return slices.ContainsFunc(r.Hide, func(place string) bool { return strings.HasPrefix(place, below) })
 }
 
 // allow grants rights for a path and everything below it. A path that does not exist needs none.
