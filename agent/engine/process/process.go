@@ -147,7 +147,7 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 		return Report{}, startError(c.Args[0], err)
 	}
 	bounds, _ := c.Bounds.Or() // doctor reports if there are none
-	child, err := launch(cmd, mark, c.Confine, bounds)
+	tree, err := start(cmd, mark, c.Confine, bounds)
 	begun()
 	output.closeWriters()
 	if err != nil {
@@ -159,10 +159,19 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 		}
 		return Report{}, startError(c.Args[0], err)
 	}
-	w := &watch{Command: c, child: child, output: output, report: Report{Started: time.Now()}}
+	w := &watch{Command: c, tree: tree, exited: make(chan struct{}), output: output, report: Report{Started: time.Now(), Exit: "not ended"}}
+	go func() { // also after Run has returned, if processes outlived it
+		// Even if Wait has an error, cmd.ProcessState says how the command exited.
+		_ = cmd.Wait()
+		close(w.exited)
+	}()
 	err = w.run(ctx)
 	w.report.Duration = time.Since(w.report.Started)
-	w.report.Exit = w.child.exit()
+	select {
+	case <-w.exited:
+		w.report.Exit = tree.exit(cmd.ProcessState)
+	default:
+	}
 	return w.report, err
 }
 

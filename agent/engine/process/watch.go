@@ -12,7 +12,9 @@ import (
 // watch is one run from start to end. It runs on one goroutine, so the callbacks need no locks.
 type watch struct {
 	Command
-	child  *child
+	tree *tree
+	// exited is closed when the child has ended; on Linux, when all its descendants have ended too.
+	exited chan struct{}
 	output *output
 	report Report
 
@@ -36,7 +38,7 @@ func (w *watch) run(ctx context.Context) error {
 	}
 	if left == nil {
 		// The child has ended, but its descendants have not and may hold the pipes open.
-		left = w.child.tree.kill()
+		left = w.tree.kill()
 	}
 	w.rest()
 	switch {
@@ -49,7 +51,7 @@ func (w *watch) run(ctx context.Context) error {
 	if stopped == nil {
 		stopped = w.broken
 	}
-	w.child.tree.release()
+	w.tree.release()
 	w.report.Stderr = w.stderr.String()
 	w.report.LongLines = w.lines.dropped
 	if left != nil {
@@ -101,7 +103,7 @@ func (w *watch) listen(ctx context.Context) error {
 			case lingered == nil:
 				lingered = time.After(lingering)
 			}
-		case <-w.child.exited:
+		case <-w.exited:
 			return nil
 		case <-w.Alive:
 			w.sign(idle)
@@ -155,7 +157,7 @@ func (w *watch) sign(idle *time.Timer) {
 // stop asks the child to end, and kills it with all its descendants if it takes longer than grace. The error
 // says that not even that ended them.
 func (w *watch) stop() error {
-	w.child.tree.terminate()
+	w.tree.terminate()
 	patience := time.NewTimer(grace)
 	defer patience.Stop()
 	pieces := w.output.pieces
@@ -168,10 +170,10 @@ func (w *watch) stop() error {
 			}
 			// A result that is printed on the way out still counts for the costs.
 			w.take(piece)
-		case <-w.child.exited:
+		case <-w.exited:
 			return nil
 		case <-patience.C:
-			if err := w.child.tree.kill(); err != nil {
+			if err := w.tree.kill(); err != nil {
 				return err
 			}
 		}

@@ -24,7 +24,6 @@ func TestSilenceIsToldUntilTheChildCountsAsIdle(t *testing.T) {
 				Line:    func([]byte) error { return nil },
 				Silence: func(since time.Duration) { beats = append(beats, since) },
 			},
-			child:  &child{exited: make(chan struct{})},
 			output: &output{pieces: pieces},
 			report: Report{Started: started},
 		}
@@ -71,7 +70,6 @@ func TestChildMayBeSilentWhileItsToolWorks(t *testing.T) {
 						Args: []string{"model"}, Timeout: time.Hour, IdleTimeout: minute, Alive: alive, ToolTimeout: 10 * minute,
 						Working: func() bool { return time.Since(started) < test.ends },
 					},
-					child:  &child{exited: make(chan struct{})},
 					output: &output{pieces: make(chan piece)},
 					report: Report{Started: started},
 				}
@@ -95,7 +93,6 @@ func TestASignOfLifeIsHeardFirst(t *testing.T) {
 	}
 	w := &watch{
 		Command: Command{Args: []string{"model"}, Timeout: time.Hour, IdleTimeout: 0, Alive: alive},
-		child:   &child{exited: make(chan struct{})},
 		output:  &output{pieces: make(chan piece)},
 		report:  Report{Started: time.Now()},
 	}
