@@ -27,8 +27,8 @@ func capture(cmd *exec.Cmd) (*output, error) {
 	for i := range o.readers {
 		var err error
 		if o.readers[i], o.writers[i], err = os.Pipe(); err != nil {
-			o.closeReaders()
-			o.closeWriters()
+			closeAll(o.readers)
+			closeAll(o.writers)
 			return nil, err
 		}
 	}
@@ -65,15 +65,10 @@ func (o *output) expire(after time.Duration) {
 	}
 }
 
-func (o *output) closeWriters() { closeAll(o.writers) }
-func (o *output) closeReaders() { closeAll(o.readers) }
-
-// closeAll ignores errors: pipes have nothing to flush.
+// closeAll ignores errors: pipes have nothing to flush, and nil is a pipe that was not made.
 func closeAll(files [2]*os.File) {
 	for _, file := range files {
-		if file != nil {
-			_ = file.Close()
-		}
+		_ = file.Close()
 	}
 }
 
@@ -81,15 +76,13 @@ func closeAll(files [2]*os.File) {
 type lines struct {
 	partial []byte
 	skip    bool
-	dropped int
 }
 
 func (l *lines) add(data []byte, emit func([]byte) error) error {
 	for {
 		head, rest, complete := bytes.Cut(data, []byte{'\n'})
 		if len(l.partial)+len(head) > MaxLine {
-			l.skip = true
-			l.partial = nil
+			l.partial, l.skip = nil, true
 		}
 		if !complete {
 			if !l.skip {
@@ -97,31 +90,21 @@ func (l *lines) add(data []byte, emit func([]byte) error) error {
 			}
 			return nil
 		}
-		if err := l.finish(head, emit); err != nil {
+		if err := l.end(head, emit); err != nil {
 			return err
 		}
 		data = rest
 	}
 }
 
-// end emits a last line without a newline.
-func (l *lines) end(emit func([]byte) error) error {
-	return l.finish(nil, emit)
-}
-
-func (l *lines) finish(head []byte, emit func([]byte) error) error {
-	line := head
+// end emits a line that ends after data, even without a newline.
+func (l *lines) end(data []byte, emit func([]byte) error) error {
+	line, skip := data, l.skip
 	if len(l.partial) > 0 {
-		line = append(l.partial, head...)
-		l.partial = nil
+		line = append(l.partial, data...)
 	}
-	if l.skip {
-		l.skip = false
-		l.dropped++
-		return nil
-	}
-	line = bytes.TrimSuffix(line, []byte{'\r'})
-	if len(line) == 0 {
+	l.partial, l.skip = nil, false
+	if line = bytes.TrimSuffix(line, []byte{'\r'}); skip || len(line) == 0 {
 		return nil
 	}
 	return emit(line)
@@ -133,7 +116,7 @@ type tail struct{ data []byte }
 func (t *tail) add(data []byte) {
 	t.data = append(t.data, data...)
 	if extra := len(t.data) - MaxStderr; extra > 0 {
-		t.data = append([]byte(nil), t.data[extra:]...)
+		t.data = bytes.Clone(t.data[extra:])
 	}
 }
 

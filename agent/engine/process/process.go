@@ -22,8 +22,7 @@ import (
 )
 
 const (
-	// MaxLine is the longest line of output, in bytes. A longer line is dropped and counted in
-	// Report.LongLines.
+	// MaxLine is the longest line of output, in bytes. A longer line is left out.
 	MaxLine = 16 << 20
 	// MaxStderr is how much of the end of standard error is kept, in bytes.
 	MaxStderr = 4 << 10
@@ -93,8 +92,6 @@ type Report struct {
 	Exit string
 	// Stderr is the end of standard error, at most MaxStderr bytes.
 	Stderr string
-	// LongLines counts lines left out for their length.
-	LongLines int
 	// Lingered says that the child was stopped because it did not end after it was Over.
 	Lingered bool
 }
@@ -149,9 +146,9 @@ func (c Command) Run(ctx context.Context) (Report, error) {
 	bounds, _ := c.Bounds.Or() // doctor reports if there are none
 	tree, err := start(cmd, mark, c.Confine, bounds)
 	begun()
-	output.closeWriters()
+	closeAll(output.writers)
 	if err != nil {
-		output.closeReaders()
+		closeAll(output.readers)
 		// The kernel reports a lack of namespaces with the error of a full disk (clone(2)).
 		if c.Confine != nil && c.Confine.Alone && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EPERM)) {
 			return Report{}, engine.Errorf(engine.Invalid, "%s cannot be started in its own network namespace: this user may not create "+

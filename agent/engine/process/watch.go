@@ -30,7 +30,7 @@ type watch struct {
 }
 
 func (w *watch) run(ctx context.Context) error {
-	defer w.output.closeReaders()
+	defer closeAll(w.output.readers)
 	stopped := w.listen(ctx)
 	var left error
 	if stopped != nil {
@@ -53,7 +53,6 @@ func (w *watch) run(ctx context.Context) error {
 	}
 	w.tree.release()
 	w.report.Stderr = w.stderr.String()
-	w.report.LongLines = w.lines.dropped
 	if left != nil {
 		return w.outlived(stopped, left)
 	}
@@ -187,7 +186,7 @@ func (w *watch) rest() {
 		w.take(piece)
 	}
 	if w.broken == nil {
-		w.broken = w.lines.end(w.Line)
+		w.broken = w.lines.end(nil, w.Line)
 	}
 }
 
