@@ -29,37 +29,24 @@ type effect struct {
 	// stays says that the session ends with this failure instead of trying another model, and that only
 	// failures on different changes count: the text of one change could cause them.
 	stays bool
+	// reason follows the name of what did not answer.
+	reason string
 }
 
 // effects are the failures that may be caused by a provider, a login or a program, or that another model may not have. All
 // others end a session and say nothing about the model.
 var effects = map[engine.Class]effect{
-	engine.Missing:      {all: true, strikes: 1},
-	engine.Auth:         {all: true, strikes: 1},
-	engine.Billing:      {all: true, strikes: 1},
-	engine.Network:      {all: true, strikes: 2},
-	engine.UnknownModel: {strikes: 1},
-	engine.RateLimited:  {strikes: 1},
-	engine.Overloaded:   {strikes: 1},
-	engine.Server:       {strikes: 2},
-	engine.Idle:         {strikes: 2, stays: true},
+	engine.Missing:      {all: true, strikes: 1, reason: "is not installed"},
+	engine.Auth:         {all: true, strikes: 1, reason: "has no login that its provider accepts"},
+	engine.Billing:      {all: true, strikes: 1, reason: "has no credit left"},
+	engine.Network:      {all: true, strikes: 2, reason: "could not reach its provider"},
+	engine.UnknownModel: {strikes: 1, reason: "is not known to its provider"},
+	engine.RateLimited:  {strikes: 1, reason: "has used up its quota for now"},
+	engine.Overloaded:   {strikes: 1, reason: "is overloaded"},
+	engine.Server:       {strikes: 2, reason: "failed at its provider"},
+	engine.Idle:         {strikes: 2, stays: true, reason: "fell silent"},
 	// Another model may accept longer prompts. The failure says nothing about the model.
-	engine.PromptTooLarge: {},
-}
-
-// reasons follow the name of what did not answer.
-var reasons = map[engine.Class]string{
-	engine.Missing:      "is not installed",
-	engine.Auth:         "has no login that its provider accepts",
-	engine.Billing:      "has no credit left",
-	engine.Network:      "could not reach its provider",
-	engine.UnknownModel: "is not known to its provider",
-	engine.RateLimited:  "has used up its quota for now",
-	engine.Overloaded:   "is overloaded",
-	engine.Server:       "failed at its provider",
-	engine.Idle:         "fell silent",
-
-	engine.PromptTooLarge: "accepts no prompt of this size",
+	engine.PromptTooLarge: {reason: "accepts no prompt of this size"},
 }
 
 // breaker is the circuit breaker of one model, or of one engine. Its zero value is closed.

@@ -192,7 +192,7 @@ func (e *Engine) resting(wanted Choice, chain []Choice) *engine.Error {
 		if i == 0 || at.Before(soonest) {
 			soonest, class = at, why
 		}
-		names = append(names, fmt.Sprintf("%s, which %s", c, reasons[why]))
+		names = append(names, fmt.Sprintf("%s, which %s", c, effects[why].reason))
 	}
 	wait := max(time.Until(soonest), time.Second)
 	return &engine.Error{

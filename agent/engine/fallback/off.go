@@ -114,5 +114,5 @@ func reason(failure *engine.Error) string {
 	if errors.Is(failure, errOff) {
 		return switchedOff
 	}
-	return reasons[failure.Class]
+	return effects[failure.Class].reason
 }

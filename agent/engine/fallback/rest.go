@@ -33,7 +33,7 @@ func (e *Engine) report() {
 		if one {
 			called = Choice{name, model}.String()
 		}
-		resting = append(resting, Rest{Model: called, Why: reasons[b.why], Since: b.since, Until: b.until})
+		resting = append(resting, Rest{Model: called, Why: effects[b.why].reason, Since: b.since, Until: b.until})
 	}
 	e.Resting(resting)
 }

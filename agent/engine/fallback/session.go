@@ -183,7 +183,7 @@ func (s *session) advance(ctx context.Context, req engine.Request) *engine.Error
 			continue
 		}
 		if ok, why := s.engine.admit(next, s); !ok {
-			s.note(next, reasons[why])
+			s.note(next, effects[why].reason)
 			s.miss(&engine.Error{Class: why, RetryAfter: s.engine.untilAsked(next)})
 			continue
 		}
