@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -69,6 +70,15 @@ type Error struct {
 // Errorf makes an Error of a class from a format and its arguments.
 func Errorf(class Class, format string, args ...any) *Error {
 	return &Error{Class: class, Message: fmt.Sprintf(format, args...)}
+}
+
+// Classified returns an error's own class and message. An error without a class is Invalid: it kept a session or a turn from
+// starting.
+func Classified(err error) *Error {
+	if failure, ok := errors.AsType[*Error](err); ok {
+		return failure
+	}
+	return &Error{Class: Invalid, Message: err.Error(), Err: err}
 }
 
 func (e *Error) Error() string { return e.Message }

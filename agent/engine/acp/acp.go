@@ -113,7 +113,7 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 	p, _, a := e.program()
 	place, err := session.NewHome(p.TempDir)
 	if err != nil {
-		return engine.Version{}, session.Unstarted(err)
+		return engine.Version{}, engine.Classified(err)
 	}
 	// An error here does not change what is known about the agent; the same below.
 	defer func() { _ = place.Remove() }()
@@ -177,7 +177,7 @@ func (e *Engine) open(ctx context.Context, req engine.Request) (*conversation, e
 	}
 	c := &conversation{Gated: gated, agent: a, secrets: secrets(p)}
 	if err := c.lay(); err != nil {
-		return nil, session.Unstarted(errors.Join(err, gated.Close()))
+		return nil, engine.Classified(errors.Join(err, gated.Close()))
 	}
 	return c, nil
 }

@@ -53,11 +53,11 @@ const instructionsFile = ".claude/instructions.md"
 func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
 	args, err := arguments(req)
 	if err != nil {
-		return nil, session.Unstarted(err)
+		return nil, engine.Classified(err)
 	}
 	login, err := e.login(req.Timeout)
 	if err != nil {
-		return nil, session.Unstarted(err)
+		return nil, engine.Classified(err)
 	}
 	if login.variable == subscriptionVariable {
 		session.WarnDirect(ctx, kind)
@@ -67,7 +67,7 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 		return nil, err
 	}
 	if err := gated.Home.Write(instructionsFile, []byte(req.Instructions)); err != nil {
-		return nil, session.Unstarted(errors.Join(err, gated.Close()))
+		return nil, engine.Classified(errors.Join(err, gated.Close()))
 	}
 	if req.Instructions != "" {
 		args = append(args, "--append-system-prompt-file", gated.Home.Path(instructionsFile))

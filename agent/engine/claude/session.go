@@ -33,7 +33,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	// A stored login may have been renewed since the last turn.
 	login, err := c.engine.login(c.Left())
 	if err != nil {
-		return engine.Result{}, session.Unstarted(err)
+		return engine.Result{}, engine.Classified(err)
 	}
 	redact, address := login.redact, ""
 	if c.Gateway != nil {
@@ -42,7 +42,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	}
 	secret, inherit, err := login.handOver()
 	if err != nil {
-		return engine.Result{}, session.Unstarted(err)
+		return engine.Result{}, engine.Classified(err)
 	}
 	defer closeAll(inherit)
 

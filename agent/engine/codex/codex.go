@@ -67,7 +67,7 @@ func (e *Engine) probeSandbox(ctx context.Context) error {
 	program := session.Program(*e)
 	home, err := session.NewHome(program.TempDir)
 	if err != nil {
-		return session.Unstarted(err)
+		return engine.Classified(err)
 	}
 	// An error here does not change what is known about the sandbox.
 	defer func() { _ = home.Remove() }()
@@ -121,7 +121,7 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 		err = gated.Home.Write(configFile, config)
 	}
 	if err != nil {
-		return nil, session.Unstarted(errors.Join(err, gated.Close()))
+		return nil, engine.Classified(errors.Join(err, gated.Close()))
 	}
 	return &conversation{Gated: gated}, nil
 }

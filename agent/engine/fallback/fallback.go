@@ -136,12 +136,12 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
 	req, err := req.Bounded()
 	if err != nil {
-		return nil, failureOf(err)
+		return nil, engine.Classified(err)
 	}
 	settings := e.Settings()
 	s := &session{engine: e, req: req, wanted: choose(settings, req.Model)}
 	if s.chain, err = e.chain(settings, s.wanted, req.Role); err != nil {
-		return nil, failureOf(err)
+		return nil, engine.Classified(err)
 	}
 	chain := s.chain
 	if len(chain) == 0 || chain[0] != s.wanted {
@@ -154,15 +154,6 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 		return nil, e.resting(s.wanted, chain)
 	}
 	return s, nil
-}
-
-// failureOf gives a class to an error that has none.
-func failureOf(err error) *engine.Error {
-	var failure *engine.Error
-	if errors.As(err, &failure) {
-		return failure
-	}
-	return &engine.Error{Class: engine.Invalid, Message: err.Error(), Err: err}
 }
 
 // untilAsked is the time until a model may be asked again.

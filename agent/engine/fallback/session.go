@@ -65,7 +65,7 @@ func (s *session) Ask(ctx context.Context, prompt string) (engine.Result, error)
 			s.answered = true
 			return sum, nil
 		}
-		failure := failureOf(err)
+		failure := engine.Classified(err)
 		s.settle(ctx, s.blame(failure))
 		if err := s.goOn(ctx, failure, sum); err != nil {
 			return sum, err
@@ -199,7 +199,7 @@ func (s *session) advance(ctx context.Context, req engine.Request) *engine.Error
 			s.inner, s.at, s.settled = inner, next, false
 			return nil
 		}
-		failed = failureOf(err)
+		failed = engine.Classified(err)
 		s.engine.settle(ctx, next, s, failed)
 		if _, elsewhere := effects[failed.Class]; !elsewhere {
 			return failed

@@ -50,7 +50,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	}
 	hidden, err := hideLinks(c.Request.Dir)
 	if err != nil {
-		return engine.Result{}, session.Unstarted(err)
+		return engine.Result{}, engine.Classified(err)
 	}
 	t := &turn{Transcript: session.NewTranscript(c.Request.Progress, c.Redact)}
 	run := c.Run(ctx, process.Command{
@@ -61,7 +61,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	}, args)
 	if err := hidden.putBack(); err != nil {
 		// The checkout is not restored, so nothing may be made from it.
-		return c.Settle(engine.Result{Usage: t.usage, CostUSD: t.cost}, run), session.Unstarted(err)
+		return c.Settle(engine.Result{Usage: t.usage, CostUSD: t.cost}, run), engine.Classified(err)
 	}
 	if t.steps > 0 {
 		c.id = t.id

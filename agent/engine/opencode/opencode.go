@@ -100,7 +100,7 @@ func (e *Engine) Probe(ctx context.Context) (engine.Version, error) {
 // Open starts a session. The model is named as in the CLI, with its provider.
 func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
 	if err := e.Takes(req.Model); err != nil {
-		return nil, session.Unstarted(err)
+		return nil, engine.Classified(err)
 	}
 	name, model, _ := strings.Cut(req.Model, "/")
 	chosen := services[name]
@@ -127,7 +127,7 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 		}
 	}
 	if err != nil {
-		return nil, session.Unstarted(errors.Join(err, gated.Close()))
+		return nil, engine.Classified(errors.Join(err, gated.Close()))
 	}
 	return &conversation{Gated: gated}, nil
 }

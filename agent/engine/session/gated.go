@@ -60,11 +60,11 @@ func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Reque
 		return g, nil
 	}
 	if g.Gateway, err = gateway.Open(*provider, g.Account); err != nil {
-		return nil, Unstarted(errors.Join(err, base.Close()))
+		return nil, engine.Classified(errors.Join(err, base.Close()))
 	}
 	address, err := netip.ParseAddrPort(strings.TrimPrefix(g.Gateway.URL, "http://"))
 	if err != nil {
-		return nil, Unstarted(errors.Join(err, g.Close()))
+		return nil, engine.Classified(errors.Join(err, g.Close()))
 	}
 	base.connect = []uint16{address.Port()}
 	return g, nil

@@ -150,7 +150,7 @@ func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
 	}
 	home, err := NewHome(p.TempDir)
 	if err != nil {
-		return engine.Version{}, Unstarted(err)
+		return engine.Version{}, engine.Classified(err)
 	}
 	// An error here does not change what is known about the version.
 	defer func() { _ = home.Remove() }()
@@ -223,15 +223,6 @@ func (k Kind) silent(path string, err error) error {
 			path, probeTimeout, k.Name, k.hint())
 	}
 	return err
-}
-
-// Unstarted gives a class to the error that kept a turn from starting.
-func Unstarted(err error) error {
-	var failure *engine.Error
-	if errors.As(err, &failure) {
-		return err
-	}
-	return &engine.Error{Class: engine.Invalid, Message: err.Error(), Err: err}
 }
 
 // Home is the directory that a session uses as its home directory.

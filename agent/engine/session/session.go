@@ -33,11 +33,11 @@ type Base struct {
 func Open(program Program, kind Kind, req engine.Request) (*Base, error) {
 	req, err := req.Bounded()
 	if err != nil {
-		return nil, Unstarted(err)
+		return nil, engine.Classified(err)
 	}
 	home, err := NewHome(program.TempDir)
 	if err != nil {
-		return nil, Unstarted(err)
+		return nil, engine.Classified(err)
 	}
 	return &Base{Program: program, Kind: kind, Request: req, Home: home, left: req.Timeout}, nil
 }
@@ -49,11 +49,11 @@ func (b *Base) Left() time.Duration { return b.left - b.Request.Shared().Time }
 func (b *Base) Ready(prompt string) error {
 	switch {
 	case b.closed:
-		return Unstarted(errors.New("the session is closed"))
+		return engine.Classified(errors.New("the session is closed"))
 	case b.Left() <= 0:
 		return engine.Errorf(engine.Timeout, "the session's %s are used up", b.Request.Timeout)
 	case strings.TrimSpace(prompt) == "":
-		return Unstarted(errors.New("a turn needs a prompt"))
+		return engine.Classified(errors.New("a turn needs a prompt"))
 	}
 	return b.Kind.checkPrompt(prompt)
 }
@@ -66,7 +66,7 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 	cmd.Env = append(b.Environment(), cmd.Env...)
 	if b.Program.Confine && !b.Kind.Confines {
 		if err := b.confine(&cmd); err != nil {
-			return process.Report{}, Unstarted(err)
+			return process.Report{}, engine.Classified(err)
 		}
 	}
 	cmd.Bounds, cmd.MaxOutput = b.Program.Bounds, maxOutput
@@ -79,7 +79,7 @@ func (b *Base) Run(ctx context.Context, cmd process.Command, args []string) (pro
 	if err == nil && report.Exit != "exit status 0" {
 		// Not every CLI says that it could not write to its home.
 		if full := worktree.NoRoom(b.Home.Dir, scarce); full != nil {
-			return report, Unstarted(fmt.Errorf("%s ended (%s): %w", b.Kind.Name, report.Exit, full))
+			return report, engine.Classified(fmt.Errorf("%s ended (%s): %w", b.Kind.Name, report.Exit, full))
 		}
 	}
 	return report, b.Kind.missing(err)
