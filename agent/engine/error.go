@@ -81,6 +81,9 @@ func Classified(err error) *Error {
 	return &Error{Class: Invalid, Message: err.Error(), Err: err}
 }
 
+// Late reports whether the CLI was stopped for its silence or at the end of its time.
+func (e *Error) Late() bool { return e.Class == Idle || e.Class == Timeout }
+
 func (e *Error) Error() string { return e.Message }
 
 // Unwrap returns the cause, so that errors.Is sees context.Canceled.

@@ -184,12 +184,8 @@ func (t *turn) judge(exit, stderr string, fail func(engine.Class, string) *engin
 // stopped names the cause of a stop: a CLI that was killed while it waited to retry a request failed because
 // of the provider.
 func (t *turn) stopped(err error) error {
-	var failure *engine.Error
-	if !errors.As(err, &failure) {
-		return err
-	}
-	late := failure.Class == engine.Idle || failure.Class == engine.Timeout
-	if !late || !t.retrying {
+	failure, ok := errors.AsType[*engine.Error](err)
+	if !ok || !failure.Late() || !t.retrying {
 		return err
 	}
 	return &engine.Error{

@@ -220,12 +220,8 @@ func (g *Gated) reason(turn Turn) error {
 	if over := turn.provider.Over(); over != nil {
 		return over
 	}
-	var failure *engine.Error
-	if !errors.As(turn.Stopped, &failure) {
-		return turn.Stopped
-	}
-	waiting := failure.Class == engine.Idle || failure.Class == engine.Timeout
-	if refusal, refused := turn.provider.Refused(); refused && (waiting || turn.provider.GaveUp()) {
+	failure, stopped := errors.AsType[*engine.Error](turn.Stopped)
+	if refusal, refused := turn.provider.Refused(); stopped && refused && (failure.Late() || turn.provider.GaveUp()) {
 		return g.refused(refusal)
 	}
 	return turn.Stopped

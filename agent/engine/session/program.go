@@ -204,8 +204,7 @@ func (k Kind) hint() string {
 
 // missing adds the remedy to the error about a missing CLI.
 func (k Kind) missing(err error) error {
-	var failure *engine.Error
-	if errors.As(err, &failure) && failure.Class == engine.Missing {
+	if failure, ok := errors.AsType[*engine.Error](err); ok && failure.Class == engine.Missing {
 		return &engine.Error{
 			Class: engine.Missing, Err: failure.Err,
 			Message: strings.TrimSuffix(failure.Message, ".") + "; " + k.hint(),
@@ -216,8 +215,7 @@ func (k Kind) missing(err error) error {
 
 // silent adds the remedy to the error about a program that does not answer when asked for its version.
 func (k Kind) silent(path string, err error) error {
-	var failure *engine.Error
-	if errors.As(err, &failure) && (failure.Class == engine.Idle || failure.Class == engine.Timeout) {
+	if failure, ok := errors.AsType[*engine.Error](err); ok && failure.Late() {
 		return engine.Errorf(engine.Missing, "%s does not print its version within %s: it is not the %s CLI, its installation is broken, or "+
 			"this machine is very busy; %s",
 			path, probeTimeout, k.Name, k.hint())
