@@ -2,7 +2,6 @@ package claude
 
 import (
 	"encoding/json"
-	"errors"
 	"time"
 )
 
@@ -83,12 +82,4 @@ type target struct {
 	Path     string `json:"path"`
 	Pattern  string `json:"pattern"`
 	Command  string `json:"command"`
-}
-
-// decode reads as much of an object as it can: a field of an unexpected type stays empty, the others are
-// kept. Invalid UTF-8 becomes U+FFFD.
-func decode(data []byte, into any) bool {
-	err := json.Unmarshal(data, into)
-	var mistyped *json.UnmarshalTypeError
-	return err == nil || errors.As(err, &mistyped)
 }

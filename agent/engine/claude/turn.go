@@ -45,7 +45,7 @@ const synthetic = "<synthetic>"
 // line handles one line of output.
 func (t *turn) line(line []byte) error {
 	var e event
-	if !decode(line, &e) || e.Type == "" {
+	if !session.Decode(line, &e) || e.Type == "" {
 		t.Report(engine.ProgressRaw, string(line))
 		return nil
 	}
@@ -75,7 +75,7 @@ func (t *turn) line(line []byte) error {
 // stream handles an event of the provider.
 func (t *turn) stream(e event) error {
 	var s streamed
-	if !decode(e.Stream, &s) {
+	if !session.Decode(e.Stream, &s) {
 		return nil
 	}
 	// Sub-agents do not contribute to the text, so their limits do not matter.
@@ -123,7 +123,7 @@ func (t *turn) system(e event) error {
 
 func (t *turn) assistant(e event) error {
 	var m message
-	if !decode(e.Message, &m) {
+	if !session.Decode(e.Message, &m) {
 		t.Report(engine.ProgressRaw, "assistant event without a message")
 		return nil
 	}
@@ -137,7 +137,7 @@ func (t *turn) assistant(e event) error {
 		switch {
 		case c.Type == "tool_use":
 			var on target
-			decode(c.Input, &on)
+			session.Decode(c.Input, &on)
 			t.Tool(c.Name, cmp.Or(on.FilePath, on.Command, on.Pattern, on.Path), string(c.Input))
 		case c.Type == "text" && e.ParentToolUseID == "":
 			if err := t.prose(c.Text); err != nil {

@@ -3,7 +3,6 @@ package opencode
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 
@@ -90,9 +89,7 @@ type turn struct {
 // line handles one line of output.
 func (t *turn) line(line []byte) error {
 	var e event
-	err := json.Unmarshal(line, &e)
-	var mistyped *json.UnmarshalTypeError
-	if err != nil && !errors.As(err, &mistyped) || e.Type == "" {
+	if !session.Decode(line, &e) || e.Type == "" {
 		t.Report(engine.ProgressRaw, string(line))
 		return nil
 	}

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -26,6 +28,14 @@ type Transcript struct {
 // reported, except the prose itself.
 func NewTranscript(progress func(engine.Progress), redact func(string) string) *Transcript {
 	return &Transcript{progress: progress, started: time.Now(), redact: redact}
+}
+
+// Decode reads as much of what a CLI prints as it can: a field of an unexpected type stays empty, the others are kept. Invalid
+// UTF-8 becomes U+FFFD.
+func Decode(data []byte, into any) bool {
+	err := json.Unmarshal(data, into)
+	_, mistyped := errors.AsType[*json.UnmarshalTypeError](err)
+	return err == nil || mistyped
 }
 
 // Text is all the prose so far.
