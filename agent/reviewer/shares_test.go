@@ -24,7 +24,7 @@ func TestAReviewAndItsReaderShareOneBudget(t *testing.T) {
 	g, ref := opened(t, plain, map[string]string{"code.go": "package code\n\nfunc load() {\n\tunsafe()\n\treturn\n}\n"})
 	for _, allowed := range []verdict.Allowance{{USD: 1, Time: 10 * time.Minute}, {USD: 1, Time: 10 * time.Hour}} {
 		var account *usage.Account
-		var base *session.Base
+		var base *session.Gated
 		var bound, left time.Duration
 		r := newReviewer(t, g, nil)
 		r.Engine = reading.Model(func(_ context.Context, req engine.Request, prompt string) (engine.Result, error) {
@@ -35,7 +35,7 @@ func TestAReviewAndItsReaderShareOneBudget(t *testing.T) {
 			if account == nil {
 				account, bound = usage.Open(req, prices), req.Timeout
 				var err error
-				if base, err = session.Open(session.Program{TempDir: t.TempDir()}, session.Kind{}, req); err != nil {
+				if base, err = session.OpenGated(t.Context(), session.Program{TempDir: t.TempDir()}, session.Kind{}, req, nil); err != nil {
 					t.Fatal(err)
 				}
 			}

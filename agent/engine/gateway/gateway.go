@@ -47,8 +47,9 @@ type Provider struct {
 
 // Gateway serves one session.
 type Gateway struct {
-	// URL is the API's base URL for the CLI.
-	URL string
+	// URL is the API's base URL for the CLI, at the loopback address and Port.
+	URL  string
+	Port uint16
 	// Token is the CLI's key.
 	Token string
 	// Alive receives a value when the CLI has sent a request to a model, or the provider has sent something.
@@ -116,7 +117,8 @@ func Open(provider Provider, account *usage.Account) (*Gateway, error) {
 		return nil, fmt.Errorf("open a gateway to the provider: %w", err)
 	}
 	g := &Gateway{
-		URL: "http://" + listener.Addr().String(), Token: "ts-" + rand.Text(), Alive: make(chan struct{}, 1),
+		URL: "http://" + listener.Addr().String(), Port: uint16(listener.Addr().(*net.TCPAddr).Port),
+		Token: "ts-" + rand.Text(), Alive: make(chan struct{}, 1),
 		provider: provider, account: account, served: make(chan struct{}), room: make(chan struct{}, maxAtOnce),
 		models: map[string]bool{},
 	}

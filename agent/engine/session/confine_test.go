@@ -31,19 +31,19 @@ func TestSessionsAreConfined(t *testing.T) {
 				"echo x >new && mkdir d && ln new d/new && echo yes || echo no; " +
 				"echo x >'" + extra + "/notes' && echo changes; echo x >'" + user + "/.bashrc' && echo escapes; echo done"
 			req := engine.Request{Role: role, Dir: dir, ReadDirs: []string{extra}}
-			b, err := session.Open(session.Program{
+			b, err := session.OpenGated(t.Context(), session.Program{
 				Command: []string{"bash", "-c", script}, TempDir: t.TempDir(), Confine: true, Private: []string{extra, dir},
 				Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + user},
-			}, kind, req)
+			}, kind, req, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer b.Close()
 			var said []string
-			_, err = b.Run(t.Context(), process.Command{Line: func(line []byte) error {
+			err = b.Run(t.Context(), process.Command{Line: func(line []byte) error {
 				said = append(said, string(line))
 				return nil
-			}}, nil)
+			}}, nil).Stopped
 			want := []string{"reads", writes, "done"}
 			if err != nil || len(said) != len(want) || said[0] != want[0] || said[len(said)-2] != writes {
 				t.Errorf("it said %q, %v; want %q", said, err, want)

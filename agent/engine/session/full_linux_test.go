@@ -29,12 +29,12 @@ func TestAFullHomeIsTheDisksFault(t *testing.T) {
 		`dd if=/dev/zero of="$HOME/state" bs=64k >"$HOME/said" 2>&1; exit 1`: true,
 		`dd if=/dev/zero of="$HOME/state" bs=64k >"$HOME/said" 2>&1; exit 0`: false,
 	} {
-		b, err := session.Open(session.Program{Command: []string{"sh", "-c", script}, TempDir: disk}, kind,
-			engine.Request{Role: engine.Reviewer, Dir: t.TempDir()})
+		b, err := session.OpenGated(t.Context(), session.Program{Command: []string{"sh", "-c", script}, TempDir: disk}, kind,
+			engine.Request{Role: engine.Reviewer, Dir: t.TempDir()}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = b.Run(t.Context(), process.Command{Line: func([]byte) error { return nil }}, nil)
+		err = b.Run(t.Context(), process.Command{Line: func([]byte) error { return nil }}, nil).Stopped
 		if worktree.DiskFault(err) != full || (err != nil) != full {
 			t.Errorf("%s ended with %v", script, err)
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -19,9 +18,13 @@ import (
 	"touchstone/agent/engine/usage"
 )
 
-// Gated is a session whose CLI reaches its provider through a gateway, if it can and is configured to.
+// Gated is the part of a session that is the same for all CLIs. The CLI reaches its provider through a gateway, if it can and is
+// configured to.
 type Gated struct {
-	*Base
+	Program Program
+	Kind    Kind
+	Request engine.Request
+	Home    Home
 	// Gateway is nil if the CLI talks to the provider directly.
 	Gateway *gateway.Gateway
 	// Account is the gateway's account, if there is a gateway. Otherwise it is charged with what the CLI
@@ -29,6 +32,8 @@ type Gated struct {
 	Account *usage.Account
 
 	provider *gateway.Provider
+	left     time.Duration // for all turns
+	closed   bool
 	// toldEstimated says that the log already mentions answers without figures.
 	toldEstimated bool
 }
@@ -37,19 +42,23 @@ type Gated struct {
 // program's sessions are direct, or if provider is nil: then the login is one that only the CLI itself may
 // use.
 func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Request, provider *gateway.Provider) (*Gated, error) {
-	base, err := Open(program, kind, req)
+	req, err := req.Bounded()
 	if err != nil {
-		return nil, err
+		return nil, engine.Classified(err)
+	}
+	home, err := NewHome(program.TempDir)
+	if err != nil {
+		return nil, engine.Classified(err)
 	}
 	if provider != nil {
-		// A file from another system may have other line endings.
-		trimmed := *provider
-		trimmed.Key = strings.TrimSpace(trimmed.Key)
-		provider = &trimmed
+		provider.Key = strings.TrimSpace(provider.Key) // a file from another system may have other line endings
 	}
-	g := &Gated{Base: base, Account: usage.Open(base.Request, program.prices(kind)), provider: provider}
-	if tell := base.Request.Progress; tell != nil {
-		base.Request.Progress = func(p engine.Progress) {
+	g := &Gated{
+		Program: program, Kind: kind, Request: req, Home: home, left: req.Timeout,
+		Account: usage.Open(req, program.prices(kind)), provider: provider,
+	}
+	if tell := req.Progress; tell != nil {
+		g.Request.Progress = func(p engine.Progress) {
 			sum := g.Account.Sum()
 			p.Used, p.CostUSD = sum.Usage, sum.CostUSD
 			tell(p)
@@ -60,13 +69,8 @@ func OpenGated(ctx context.Context, program Program, kind Kind, req engine.Reque
 		return g, nil
 	}
 	if g.Gateway, err = gateway.Open(*provider, g.Account); err != nil {
-		return nil, engine.Classified(errors.Join(err, base.Close()))
-	}
-	address, err := netip.ParseAddrPort(strings.TrimPrefix(g.Gateway.URL, "http://"))
-	if err != nil {
 		return nil, engine.Classified(errors.Join(err, g.Close()))
 	}
-	base.connect = []uint16{address.Port()}
 	return g, nil
 }
 
@@ -120,17 +124,6 @@ func (g *Gated) Redact(text string) string {
 	return text
 }
 
-// Ready says why there can be no turn, or none with this prompt.
-func (g *Gated) Ready(prompt string) error {
-	if err := g.Base.Ready(prompt); err != nil {
-		return err
-	}
-	if over := g.Account.Exhausted(); over != nil {
-		return over
-	}
-	return nil
-}
-
 // Turn is how the CLI's run for one turn went.
 type Turn struct {
 	process.Report
@@ -158,7 +151,7 @@ func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Tur
 	}
 	if g.Gateway == nil {
 		cmd.Env = append(g.Program.proxies(), cmd.Env...)
-		turn.Report, turn.Stopped = g.Base.Run(ctx, cmd, args)
+		turn.Report, turn.Stopped = g.run(ctx, cmd, args)
 		return turn
 	}
 	cmd.Env = append(g.direct(), cmd.Env...)
@@ -167,7 +160,7 @@ func (g *Gated) Run(ctx context.Context, cmd process.Command, args []string) Tur
 	turn.provider = g.Gateway.Begin(giveUp)
 	cmd.Alive, cmd.Working, cmd.Asking = g.Gateway.Alive, g.Gateway.Working, g.Gateway.Asking
 	g.tellWaits(&cmd, turn.provider)
-	turn.Report, turn.Stopped = g.Base.Run(running, cmd, args)
+	turn.Report, turn.Stopped = g.run(running, cmd, args)
 	g.Gateway.Settle()
 	g.warnEstimated(ctx)
 	if ctx.Err() == nil {
@@ -251,12 +244,4 @@ func (g *Gated) refused(refusal gateway.Refusal) *engine.Error {
 	failure := g.Kind.Failure(refusal.Class(), NewTranscript(nil, g.Redact).Detail(refusal.Message))
 	failure.RetryAfter = refusal.RetryAfter
 	return failure
-}
-
-// Close closes the gateway and removes the session's home.
-func (g *Gated) Close() error {
-	if g.Gateway == nil {
-		return g.Base.Close()
-	}
-	return errors.Join(g.Gateway.Close(), g.Base.Close())
 }

@@ -166,8 +166,8 @@ func TestPathOfTheCheckoutAlone(t *testing.T) {
 
 func TestTimeOfAllTurns(t *testing.T) {
 	t.Parallel()
-	b, err := session.Open(session.Program{TempDir: t.TempDir()}, kind,
-		engine.Request{Role: engine.Reviewer, Dir: ".", Timeout: time.Nanosecond})
+	b, err := session.OpenGated(t.Context(), session.Program{TempDir: t.TempDir()}, kind,
+		engine.Request{Role: engine.Reviewer, Dir: ".", Timeout: time.Nanosecond}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,8 @@ func TestPromptsThatAreTooLarge(t *testing.T) {
 		{kind, strings.Repeat("x", engine.MaxPrompt), ""},
 		{kind, strings.Repeat("x", engine.MaxPrompt+1), "it has 10485761 bytes, and at most 10485760"},
 	} {
-		b, err := session.Open(session.Program{TempDir: t.TempDir()}, test.kind, engine.Request{Role: engine.Reviewer, Dir: "."})
+		b, err := session.OpenGated(t.Context(), session.Program{TempDir: t.TempDir()}, test.kind,
+			engine.Request{Role: engine.Reviewer, Dir: "."}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,16 +16,16 @@ const shellDir = "shell"
 
 // ShellFirst is the session's PATH with the directory of its shell first, for a CLI that searches the shell
 // by its name.
-func (b *Base) ShellFirst() string {
-	return "PATH=" + b.Home.Path(shellDir) + string(filepath.ListSeparator) + value(b.Environment(), "PATH")
+func (g *Gated) ShellFirst() string {
+	return "PATH=" + g.Home.Path(shellDir) + string(filepath.ListSeparator) + value(g.Environment(), "PATH")
 }
 
 // shell returns the variables that make a confined CLI start its commands with our shell. The shell confines
 // them once more, so that they can neither read the login in the CLI's memory nor write what the CLI reads,
 // such as settings that may name commands to run. There are none if the CLI or the platform does not support
 // it.
-func (b *Base) shell(env []string) ([]string, error) {
-	if b.Kind.Shell == "" {
+func (g *Gated) shell(env []string) ([]string, error) {
+	if g.Kind.Shell == "" {
 		return nil, nil
 	}
 	path, err := exec.LookPath("bash")
@@ -35,26 +35,26 @@ func (b *Base) shell(env []string) ([]string, error) {
 	if err != nil {
 		return nil, errors.New("an author's commands need a shell, and neither bash nor zsh is on PATH; install one of them")
 	}
-	own := b.Home.Path("commands")
-	rules := sandbox.Author([]string{b.Request.Dir}, own, env, "", []string{b.Home.Dir})
-	rules.Write = append(rules.Write, b.Home.temp())
-	for _, name := range b.Kind.Shared {
-		rules.Write = append(rules.Write, b.Home.Path(filepath.FromSlash(name)))
+	own := g.Home.Path("commands")
+	rules := sandbox.Author([]string{g.Request.Dir}, own, env, "", []string{g.Home.Dir})
+	rules.Write = append(rules.Write, g.Home.temp())
+	for _, name := range g.Kind.Shared {
+		rules.Write = append(rules.Write, g.Home.Path(filepath.FromSlash(name)))
 	}
 	// The CLI may have been given another PATH to find our shell.
-	set := slices.DeleteFunc(b.Environment(), func(entry string) bool {
+	set := slices.DeleteFunc(g.Environment(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return !proxying(name) && name != "PATH"
 	})
-	script, err := rules.Shell(path, b.Kind.Withheld, append(set, "HOME="+own))
+	script, err := rules.Shell(path, g.Kind.Withheld, append(set, "HOME="+own))
 	if err != nil || script == "" {
 		return nil, err
 	}
 	// The CLI infers the shell's language from its name.
 	name := shellDir + "/" + filepath.Base(path)
-	if err := b.Home.Write(name, []byte(script)); err != nil {
+	if err := g.Home.Write(name, []byte(script)); err != nil {
 		return nil, err
 	}
-	path = b.Home.Path(filepath.FromSlash(name))
-	return []string{b.Kind.Shell + "=" + path}, os.Chmod(path, 0o700)
+	path = g.Home.Path(filepath.FromSlash(name))
+	return []string{g.Kind.Shell + "=" + path}, os.Chmod(path, 0o700)
 }
