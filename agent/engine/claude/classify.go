@@ -1,6 +1,11 @@
 package claude
 
-import "touchstone/agent/engine"
+import (
+	"net/http"
+
+	"touchstone/agent/engine"
+	"touchstone/agent/engine/gateway"
+)
 
 // classify returns the failure that the result line reports, or nil. It ignores the subtype and the exit
 // status: the subtype of a rejected login is "success", and the exit status of an interrupted session is 0.
@@ -62,22 +67,12 @@ func classOf(name string, status int) engine.Class {
 		return engine.BadOutput
 	}
 	switch {
-	case status == 401 || status == 403:
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return engine.Auth
-	case status == 402:
-		return engine.Billing
-	case status == 404:
+	case status == http.StatusNotFound:
 		return engine.UnknownModel
-	case status == 413:
-		return engine.ContextOverflow
-	case status == 429:
-		return engine.RateLimited
-	case status == 503 || status == 529:
-		return engine.Overloaded
-	case status >= 500:
-		return engine.Server
-	case status >= 400:
-		return engine.BadRequest
+	case status >= http.StatusBadRequest:
+		return gateway.Refusal{Status: status}.Class()
 	case name == "server_error" || name == "unknown":
 		// An API error without a status means that no server answered.
 		return engine.Network

@@ -122,6 +122,8 @@ func TestSessionOutcomes(t *testing.T) {
 		{"an exit that calls itself a success", hello +
 			`{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"terminal_reason":"api_error"}`, "", engine.Auth,
 			"setup-token"},
+		{"a proxy that gave up", `{"type":"result","is_error":true,"api_error_status":408,"terminal_reason":"api_error"}`, "", engine.Network,
+			"could not be reached"},
 		{"interrupted", hello + `{"type":"result","subtype":"success","is_error":false,"terminal_reason":"aborted_streaming"}`, "",
 			engine.BadOutput, "did not complete"},
 		{"out of turns", hello + `{"type":"result","is_error":true,"terminal_reason":"max_turns"}`, "", engine.MaxTurns, "turns"},
