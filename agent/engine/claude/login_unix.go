@@ -3,6 +3,7 @@
 package claude
 
 import (
+	"errors"
 	"fmt"
 	"os"
 )
@@ -15,35 +16,22 @@ const descriptor = "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR"
 // environment, while the pipe is empty before the first command runs. Any other login is a gateway's token,
 // which is no secret.
 func (l login) handOver() ([]string, []*os.File, error) {
-	if l.secret == "" {
+	switch {
+	case l.secret == "":
 		return nil, nil, nil
-	}
-	if l.variable != subscriptionVariable {
+	case l.variable != subscriptionVariable:
 		return []string{l.variable + "=" + l.secret}, nil, nil
+	case len(l.secret) > 4096: // a pipe holds at least 4 KiB; a secret has about a hundred bytes
+		return nil, nil, fmt.Errorf("hand over the login: %s is longer than any login", l.variable)
 	}
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return nil, nil, fmt.Errorf("hand over the login: %w", err)
 	}
-	// A pipe holds at least 4 KiB; a secret has about a hundred bytes.
-	if len(l.secret) > 4096 {
-		closeAll([]*os.File{reader, writer})
-		return nil, nil, fmt.Errorf("hand over the login: %s is longer than any login", l.variable)
-	}
 	_, err = writer.WriteString(l.secret)
-	if closing := writer.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		closeAll([]*os.File{reader})
+	if err = errors.Join(err, writer.Close()); err != nil {
+		_ = reader.Close() // it has nothing to flush
 		return nil, nil, fmt.Errorf("hand over the login: %w", err)
 	}
 	return []string{descriptor + "=3"}, []*os.File{reader}, nil
-}
-
-// closeAll ignores errors: pipes have nothing to flush.
-func closeAll(files []*os.File) {
-	for _, file := range files {
-		_ = file.Close()
-	}
 }

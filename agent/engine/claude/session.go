@@ -44,7 +44,9 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 	if err != nil {
 		return engine.Result{}, engine.Classified(err)
 	}
-	defer closeAll(inherit)
+	for _, pipe := range inherit {
+		defer pipe.Close()
+	}
 
 	args := slices.Clone(c.args)
 	if c.id != "" {
