@@ -58,6 +58,10 @@ func configuration(s *session.Gated, chosen service, model string) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
+	options := map[string]any{} // further options of each request for the model
+	if slices.Contains((*Engine)(nil).Efforts(), s.Request.Effort) {
+		options[chosen.effort] = s.Request.Effort
+	}
 	address, _ := s.Address()
 	const provider = "gateway"
 	config, err := json.Marshal(map[string]any{
@@ -69,7 +73,7 @@ func configuration(s *session.Gated, chosen service, model string) ([]byte, erro
 		"provider": map[string]any{provider: map[string]any{
 			"npm": chosen.library, "name": provider,
 			"options": map[string]any{"baseURL": address + chosen.path, "apiKey": "{env:" + keyVariable + "}"},
-			"models":  map[string]any{model: map[string]any{"name": model, "options": options(s.Request.Effort, chosen)}},
+			"models":  map[string]any{model: map[string]any{"name": model, "options": options}},
 		}},
 		"model": provider + "/" + model, "small_model": provider + "/" + model,
 		"agent": map[string]any{agent: map[string]any{
@@ -97,14 +101,6 @@ func verbatim(config []byte) []byte {
 	}
 	// In a string, quotes are escaped, so this is the key.
 	return bytes.Replace(escaped, []byte(`"apiKey":"\u007benv:`), []byte(`"apiKey":"{env:`), 1)
-}
-
-// options are the additional options of each request for the model.
-func options(effort string, chosen service) map[string]any {
-	if !slices.Contains((*Engine)(nil).Efforts(), effort) {
-		return map[string]any{}
-	}
-	return map[string]any{chosen.effort: effort}
 }
 
 // rule is a pattern and the action for what matches it. The last matching rule counts, so their order
@@ -149,11 +145,11 @@ func permissions(req engine.Request, checkout string) (map[string]any, error) {
 	// edited.
 	named := strings.TrimPrefix(checkout, filepath.VolumeName(checkout)+"/")
 	allowed["edit"] = rules{{"*", "deny"}, {named + "/**", "allow"}, {named + "/.git", "deny"}, {named + "/.git/**", "deny"}}
-	if err := patterns(req.Allow); err != nil {
-		return nil, err
-	}
 	shell := rules{{"*", "deny"}}
 	for _, pattern := range req.Allow {
+		if trimmed := strings.TrimSpace(pattern); trimmed == "" || trimmed == "*" {
+			return nil, fmt.Errorf("command pattern %q would allow every command", pattern)
+		}
 		shell = append(shell, rule{pattern, "allow"})
 	}
 	allowed["bash"] = shell

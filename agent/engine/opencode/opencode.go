@@ -140,13 +140,3 @@ func (*Engine) Takes(model string) error {
 	}
 	return nil
 }
-
-// patterns says why a command pattern cannot be passed to the CLI.
-func patterns(allow []string) error {
-	for _, pattern := range allow {
-		if strings.TrimSpace(pattern) == "" || strings.TrimSpace(pattern) == "*" {
-			return fmt.Errorf("command pattern %q would allow every command", pattern)
-		}
-	}
-	return nil
-}
