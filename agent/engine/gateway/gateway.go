@@ -246,19 +246,17 @@ func (g *Gateway) Begin(giveUp context.CancelFunc) *Turn {
 
 // asksModel reports whether a model answers the request.
 func asksModel(r *http.Request) bool {
-	if _, act := googles(r); act == "generateContent" || act == "streamGenerateContent" {
-		return r.Method == http.MethodPost
-	}
-	return r.Method == http.MethodPost && isOne(r, "/messages", "/responses", "/chat/completions")
+	_, act := googles(r)
+	return r.Method == http.MethodPost &&
+		(act == "generateContent" || act == "streamGenerateContent" || isOne(r, "/messages", "/responses", "/chat/completions"))
 }
 
 // asksAbout reports whether a request asks for information beforehand. If a provider does not answer it, that
 // means nothing.
 func asksAbout(r *http.Request) bool {
-	if _, act := googles(r); act == "countTokens" {
-		return r.Method == http.MethodPost
-	}
-	return r.Method == http.MethodGet && isOne(r, "/models") || r.Method == http.MethodPost && isOne(r, "/messages/count_tokens")
+	_, act := googles(r)
+	return r.Method == http.MethodGet && isOne(r, "/models") ||
+		r.Method == http.MethodPost && (act == "countTokens" || isOne(r, "/messages/count_tokens"))
 }
 
 // isOne compares the request's path, with or without the API's version before it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -218,11 +219,7 @@ func retryAfter(value string) time.Duration {
 
 // passing reports whether a retry may help.
 func (r Refusal) passing() bool {
-	switch r.Class() {
-	case engine.RateLimited, engine.Overloaded, engine.Server, engine.Network:
-		return true
-	}
-	return false
+	return slices.Contains([]engine.Class{engine.RateLimited, engine.Overloaded, engine.Server, engine.Network}, r.Class())
 }
 
 // ofLogin matches the kinds of refusals that a login gets for every request.
@@ -234,12 +231,7 @@ var ofLogin = lazyregexp.New(`(?i)permission|authentication|api_key|unsupported_
 func (r Refusal) Class() engine.Class {
 	words := strings.ToLower(r.Kind + " " + r.Message)
 	says := func(parts ...string) bool {
-		for _, part := range parts {
-			if strings.Contains(words, part) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(words, part) })
 	}
 	status := r.Status
 	switch {
