@@ -53,9 +53,9 @@ type agent struct {
 	// environment returns variables that make it behave. files returns files for its home directory.
 	environment func(home session.Home, model string) []string
 	files       func(req engine.Request, dirs []string, orders string) (map[string][]byte, error)
-	// kind returns the kind of a call from its title, for agents that do not report it. The path is then in
-	// the call's input.
-	kind func(title string) acp.ToolKind
+	// kinds are the kinds of its tools, for an agent that does not report them. Then the title of a call begins with the tool's
+	// name, and its input has the path.
+	kinds map[string]acp.ToolKind
 	// used reads the usage of a turn from the part of the answer that is outside the protocol; nil if there
 	// is none.
 	used func(meta map[string]any) verdict.Usage

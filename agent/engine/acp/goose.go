@@ -1,8 +1,6 @@
 package acp
 
 import (
-	"strings"
-
 	"github.com/coder/acp-go-sdk"
 
 	"touchstone/agent/engine/session"
@@ -13,17 +11,8 @@ import (
 var goose = agent{
 	packageName: "@aaif/goose-acp", login: "name the variables of its login in engine.acp.variables",
 	environment: func(session.Home, string) []string { return []string{"GOOSE_MODE=approve", "GOOSE_DISABLE_KEYRING=1"} },
-	kind:        gooseKind,
-}
-
-// gooseKinds are the kinds of its own tools.
-var gooseKinds = map[string]acp.ToolKind{
-	"read": acp.ToolKindRead, "tree": acp.ToolKindRead, "analyze": acp.ToolKindRead,
-	"write": acp.ToolKindEdit, "edit": acp.ToolKindEdit, "shell": acp.ToolKindExecute,
-}
-
-// gooseKind reads the kind from a title, which begins with the tool's name.
-func gooseKind(title string) acp.ToolKind {
-	tool, _, _ := strings.Cut(title, " · ")
-	return gooseKinds[tool]
+	kinds: map[string]acp.ToolKind{
+		"read": acp.ToolKindRead, "tree": acp.ToolKindRead, "analyze": acp.ToolKindRead,
+		"write": acp.ToolKindEdit, "edit": acp.ToolKindEdit, "shell": acp.ToolKindExecute,
+	},
 }

@@ -76,12 +76,12 @@ func (c *conversation) allows(kind acp.ToolKind, title string, call acp.ToolCall
 			places = append(places, content.Diff.Path)
 		}
 	}
-	if kind == acp.ToolKindOther && c.agent.kind != nil {
-		kind = c.agent.kind(title)
-		if arguments, ok := call.RawInput.(map[string]any); ok {
-			if path, ok := arguments["path"].(string); ok {
-				places = append(places, path)
-			}
+	arguments, _ := call.RawInput.(map[string]any)
+	if kind == acp.ToolKindOther && c.agent.kinds != nil {
+		tool, _, _ := strings.Cut(title, " · ")
+		kind = c.agent.kinds[tool]
+		if path, ok := arguments["path"].(string); ok {
+			places = append(places, path)
 		}
 	}
 	author := c.Request.Role == engine.Author
@@ -96,20 +96,13 @@ func (c *conversation) allows(kind acp.ToolKind, title string, call acp.ToolCall
 	case acp.ToolKindEdit, acp.ToolKindDelete, acp.ToolKindMove:
 		return author && all(func(path string) error { _, err := c.writable(path); return err })
 	case acp.ToolKindExecute:
-		return author && runnable(command(title, call.RawInput), c.Request.Allow)
+		command := title
+		if arguments != nil {
+			command, _ = arguments["command"].(string) // without it, nothing is known about what runs
+		}
+		return author && runnable(command, c.Request.Allow)
 	}
 	return false
-}
-
-// command is what a call would run: its argument of that name, else the title.
-func command(title string, input any) string {
-	if arguments, ok := input.(map[string]any); ok {
-		if text, ok := arguments["command"].(string); ok {
-			return text
-		}
-		return "" // nothing is known about it
-	}
-	return title
 }
 
 // inside returns the path relative to a directory, and whether it is inside. Both paths must be free of
