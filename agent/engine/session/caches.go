@@ -27,19 +27,22 @@ const (
 // Caches is the directory for what builds in a worktree download and make. It is next to the worktrees and
 // belongs to one pull request only.
 func Caches(dir string, use Use) string {
-	if absolute, err := filepath.Abs(dir); err == nil {
-		dir = absolute
-	}
+	dir = absolute(dir)
 	return filepath.Join(layout.Around(dir).Cache(filepath.Base(dir)), string(use))
 }
 
 // BaseCaches is the directory that SeedCaches copies, for the repository of a worktree. Only builds of the
 // base branch may write there.
 func BaseCaches(dir string) string {
-	if absolute, err := filepath.Abs(dir); err == nil {
-		dir = absolute
+	return layout.Around(absolute(dir)).Cache(layout.BaseCache)
+}
+
+// absolute is the absolute path of a directory, as far as it is known.
+func absolute(dir string) string {
+	if path, err := filepath.Abs(dir); err == nil {
+		return path
 	}
-	return layout.Around(dir).Cache(layout.BaseCache)
+	return dir
 }
 
 // SeedCaches starts the caches of a worktree with a copy of those of the base branch, if there are none yet
@@ -50,21 +53,22 @@ func SeedCaches(dir string, use Use) error {
 	if _, err := os.Lstat(caches); err == nil {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(caches), 0o700); err != nil {
-		return fmt.Errorf("make the caches of %s: %w", dir, err)
+	part, err := "", os.MkdirAll(filepath.Dir(caches), 0o700)
+	if err == nil {
+		part, err = os.MkdirTemp(filepath.Dir(caches), "part-")
 	}
-	part, err := os.MkdirTemp(filepath.Dir(caches), "part-")
 	if err != nil {
 		return fmt.Errorf("make the caches of %s: %w", dir, err)
 	}
 	defer erase.All(part) // if this fails, the leftovers do no harm
-	if err := os.CopyFS(part, os.DirFS(base)); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // the base was not built yet, or another process is building it now
-		}
-		return fmt.Errorf("copy the caches of the base for %s: %w", dir, err)
+	err = os.CopyFS(part, os.DirFS(base))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the base was not built yet, or another process is building it now
 	}
-	if err := os.Rename(part, caches); err != nil {
+	if err == nil {
+		err = os.Rename(part, caches)
+	}
+	if err != nil {
 		return fmt.Errorf("copy the caches of the base for %s: %w", dir, err)
 	}
 	return nil
@@ -104,10 +108,10 @@ func FillBaseCaches(dir string, build func(caches string) error) error {
 		return err
 	}
 	now := time.Now()
-	if err := errors.Join(erase.All(base), os.Chtimes(fresh, now, now)); err != nil {
-		return fmt.Errorf("replace the caches of the base: %w", err)
+	if err = errors.Join(erase.All(base), os.Chtimes(fresh, now, now)); err == nil {
+		err = os.Rename(fresh, base)
 	}
-	if err := os.Rename(fresh, base); err != nil {
+	if err != nil {
 		return fmt.Errorf("replace the caches of the base: %w", err)
 	}
 	return nil
