@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -252,12 +254,7 @@ func (t *turn) ended(result json.RawMessage) error {
 
 // working reports whether a tool is running.
 func (t *turn) working() bool {
-	for _, runs := range t.tools {
-		if runs {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(t.tools)), true)
 }
 
 // update handles the agent's report about the session.

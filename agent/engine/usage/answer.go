@@ -89,10 +89,9 @@ func (a *Answer) Close() {
 	}
 	a.closed = true
 	a.flush()
-	if a.told || a.fault != nil {
-		return
+	if !a.Complete() {
+		a.account.estimate(a)
 	}
-	a.account.estimate(a)
 }
 
 // perToken is about how many bytes of text make a token. perEvent is how many bytes an event has besides the
@@ -109,11 +108,7 @@ func (a *Answer) estimated() verdict.Usage {
 	if used.Total() == used.Output {
 		used.Input = bounded(a.asked / perToken)
 	}
-	wrote := a.tokens
-	if wrote == 0 {
-		wrote = a.came / perToken
-	}
-	used.Output = max(used.Output, bounded(wrote))
+	used.Output = max(used.Output, bounded(cmp.Or(a.tokens, a.came/perToken)))
 	return used
 }
 
