@@ -7,6 +7,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -151,15 +152,9 @@ func (r Request) Bounded() (Request, error) {
 	case r.Timeout < 0 || r.IdleTimeout < 0 || r.ToolTimeout < 0 || r.Budget < 0 || r.MaxTurns < 0:
 		return r, fmt.Errorf("a session's limits cannot be negative")
 	}
-	if r.Timeout == 0 {
-		r.Timeout = DefaultTimeout
-	}
-	if r.IdleTimeout == 0 {
-		r.IdleTimeout = DefaultIdleTimeout
-	}
-	if r.ToolTimeout == 0 {
-		r.ToolTimeout = DefaultToolTimeout
-	}
+	r.Timeout = cmp.Or(r.Timeout, DefaultTimeout)
+	r.IdleTimeout = cmp.Or(r.IdleTimeout, DefaultIdleTimeout)
+	r.ToolTimeout = cmp.Or(r.ToolTimeout, DefaultToolTimeout)
 	return r, nil
 }
 

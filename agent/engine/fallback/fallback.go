@@ -9,6 +9,7 @@
 package fallback
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,10 +102,7 @@ func (e *Engine) chain(s config.Engine, wanted Choice, role engine.Role) ([]Choi
 // choose interprets the name of a model in the settings.
 func choose(s config.Engine, name string) Choice {
 	kind, model := config.Choice(name)
-	if kind == "" {
-		kind = s.Name
-	}
-	return Choice{kind, model}
+	return Choice{cmp.Or(kind, s.Name), model}
 }
 
 // Name is the name of the engine that is tried first.

@@ -1,6 +1,9 @@
 package process
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Bounds are the limits for a child and all its descendants together. When they exceed a bound they are
 // killed, and Report.Exit says so. Bounds are only enforced on Linux; see Holder.
@@ -20,13 +23,7 @@ func (b Bounds) Or() (Bounds, error) {
 	if err != nil {
 		return Bounds{}, err
 	}
-	if b.Memory == 0 {
-		b.Memory = memory / 4 * 3
-	}
-	if b.Processes == 0 {
-		b.Processes = defaultProcesses
-	}
-	return b, nil
+	return Bounds{Memory: cmp.Or(b.Memory, memory/4*3), Processes: cmp.Or(b.Processes, defaultProcesses)}, nil
 }
 
 func (b Bounds) String() string {
