@@ -28,9 +28,6 @@ func (c *promptCache) has(key [sha256.Size]byte) bool {
 }
 
 func (c *promptCache) keep(key [sha256.Size]byte) {
-	if c.kept == nil {
-		c.kept = map[[sha256.Size]byte]time.Time{}
-	}
 	c.kept[key] = c.now().Add(lifetime)
 }
 

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"fmt"
 
 	"touchstone/verdict"
@@ -35,16 +36,13 @@ func (chat) stream(s *sse, turn Turn, usage verdict.Usage) {
 		return
 	}
 	s.pieces(turn, func(piece string) { chunk(map[string]any{"content": piece}, nil) })
-	finish := "stop"
+	finish := cmp.Or(chatStops[turn.Stop], "stop")
 	if turn.Tool != "" {
-		finish = "tool_calls"
+		finish = cmp.Or(chatStops[turn.Stop], "tool_calls")
 		chunk(map[string]any{"tool_calls": []any{map[string]any{
 			"index": 0, "id": newID("call"), "type": "function",
 			"function": map[string]any{"name": turn.Tool, "arguments": arguments(turn)},
 		}}}, nil)
-	}
-	if turn.Stop != "" {
-		finish = chatStops[turn.Stop]
 	}
 	chunk(map[string]any{}, finish)
 	input := usage.Input + usage.CacheWrite + usage.CacheRead

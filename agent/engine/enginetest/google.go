@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 
@@ -76,15 +77,11 @@ func (g google) stream(s *sse, turn Turn, usage verdict.Usage) {
 		return
 	}
 	s.pieces(turn, func(piece string) { g.part(s, map[string]any{"text": piece}, "", usage) })
-	finish := "STOP"
-	if turn.Stop != "" {
-		finish = googleStops[turn.Stop]
-	}
 	last := map[string]any{"text": ""}
 	if turn.Tool != "" {
 		last = map[string]any{"functionCall": map[string]any{"id": newID("call"), "name": turn.Tool, "args": turn.Input}}
 	}
-	g.part(s, last, finish, usage)
+	g.part(s, last, cmp.Or(googleStops[turn.Stop], "STOP"), usage)
 }
 
 // part sends one piece of an answer.

@@ -1,6 +1,10 @@
 package enginetest
 
-import "touchstone/verdict"
+import (
+	"cmp"
+
+	"touchstone/verdict"
+)
 
 // messages is Anthropic's Messages API.
 type messages struct{}
@@ -47,14 +51,12 @@ var messagesStops = map[Stop]string{
 }
 
 func (m messages) breakOff(s *sse, words refusal) {
-	s.send("message_start", map[string]any{"message": map[string]any{
-		"id": newID("msg"), "type": "message", "role": "assistant", "model": s.model, "content": []any{},
-		"stop_reason": nil, "stop_sequence": nil, "usage": map[string]int64{"input_tokens": 1, "output_tokens": 1},
-	}})
+	m.begin(s, verdict.Usage{Input: 1})
 	s.send("error", m.problem(words).(map[string]any))
 }
 
-func (messages) stream(s *sse, turn Turn, usage verdict.Usage) {
+// begin begins an answer, with the figures of its prompt.
+func (messages) begin(s *sse, usage verdict.Usage) {
 	s.send("message_start", map[string]any{"message": map[string]any{
 		"id": newID("msg"), "type": "message", "role": "assistant",
 		"model": s.model, "content": []any{}, "stop_reason": nil, "stop_sequence": nil,
@@ -63,6 +65,10 @@ func (messages) stream(s *sse, turn Turn, usage verdict.Usage) {
 			"cache_read_input_tokens": usage.CacheRead, "output_tokens": 1,
 		},
 	}})
+}
+
+func (m messages) stream(s *sse, turn Turn, usage verdict.Usage) {
+	m.begin(s, usage)
 	index := 0
 	block := func(start map[string]any, deltas func(delta func(map[string]any))) {
 		s.send("content_block_start", map[string]any{"index": index, "content_block": start})
@@ -90,16 +96,13 @@ func (messages) stream(s *sse, turn Turn, usage verdict.Usage) {
 			s.pieces(turn, func(piece string) { delta(map[string]any{"type": "text_delta", "text": piece}) })
 		})
 	}
-	stop := "end_turn"
+	stop := cmp.Or(messagesStops[turn.Stop], "end_turn")
 	if turn.Tool != "" {
-		stop = "tool_use"
+		stop = cmp.Or(messagesStops[turn.Stop], "tool_use")
 		block(map[string]any{"type": "tool_use", "id": newID("toolu"), "name": turn.Tool, "input": map[string]any{}},
 			func(delta func(map[string]any)) {
 				delta(map[string]any{"type": "input_json_delta", "partial_json": arguments(turn)})
 			})
-	}
-	if turn.Stop != "" {
-		stop = messagesStops[turn.Stop]
 	}
 	s.send("message_delta", map[string]any{
 		"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]int64{"output_tokens": usage.Output},

@@ -4,9 +4,11 @@ package enginetest
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -105,7 +107,7 @@ func NewProvider(t testing.TB, turns ...Turn) *Provider {
 func NewThinker(t testing.TB, answer func(n int, call Call) Turn) *Provider {
 	t.Helper()
 	p := &Provider{answer: answer, done: make(chan struct{})}
-	p.cache.now = func() time.Time { return time.Now().Add(p.clock) }
+	p.cache = promptCache{now: func() time.Time { return time.Now().Add(p.clock) }, kept: map[[sha256.Size]byte]time.Time{}}
 	server := httptest.NewServer(http.HandlerFunc(p.serve))
 	p.URL = server.URL
 	t.Cleanup(func() {
@@ -127,7 +129,7 @@ func (p *Provider) Pass(d time.Duration) {
 func (p *Provider) Calls() []Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]Call(nil), p.calls...)
+	return slices.Clone(p.calls)
 }
 
 // dialects are the APIs by their paths, except Google's, whose paths contain the model.

@@ -14,16 +14,21 @@ func (responses) prompt(body []byte) prompt {
 	return append(standing(body, "tools", "instructions"), said(body, "input")...)
 }
 
-func (responses) breakOff(s *sse, words refusal) {
+// begin begins an answer, and returns what its last event repeats.
+func (responses) begin(s *sse) map[string]any {
 	response := map[string]any{"id": newID("resp"), "object": "response", "model": s.model, "status": "in_progress", "output": []any{}}
 	s.send("response.created", map[string]any{"response": response})
+	return response
+}
+
+func (r responses) breakOff(s *sse, words refusal) {
+	response := r.begin(s)
 	response["status"], response["error"] = "failed", map[string]any{"code": words.kind, "message": words.message}
 	s.send("response.failed", map[string]any{"response": response})
 }
 
-func (responses) stream(s *sse, turn Turn, usage verdict.Usage) {
-	response := map[string]any{"id": newID("resp"), "object": "response", "model": s.model, "status": "in_progress", "output": []any{}}
-	s.send("response.created", map[string]any{"response": response})
+func (r responses) stream(s *sse, turn Turn, usage verdict.Usage) {
+	response := r.begin(s)
 	output := 0
 	item := func(added, done map[string]any, deltas func(at map[string]any)) {
 		s.send("response.output_item.added", map[string]any{"output_index": output, "item": added})
@@ -78,18 +83,14 @@ func (responses) stream(s *sse, turn Turn, usage verdict.Usage) {
 		"output_tokens":        usage.Output, "output_tokens_details": map[string]any{"reasoning_tokens": 0},
 		"total_tokens": usage.Input + usage.CacheWrite + usage.CacheRead + usage.Output,
 	}
-	switch turn.Stop {
-	case StopLength:
-		response["status"], response["incomplete_details"] = "incomplete", map[string]any{"reason": "max_output_tokens"}
-		s.send("response.incomplete", map[string]any{"response": response})
-	case StopRefusal:
-		response["status"], response["incomplete_details"] = "incomplete", map[string]any{"reason": "content_filter"}
-		s.send("response.incomplete", map[string]any{"response": response})
-	default:
-		response["status"] = "completed"
-		s.send("response.completed", map[string]any{"response": response})
+	response["status"] = "completed"
+	if why := responsesStops[turn.Stop]; why != "" {
+		response["status"], response["incomplete_details"] = "incomplete", map[string]any{"reason": why}
 	}
+	s.send("response."+response["status"].(string), map[string]any{"response": response})
 }
+
+var responsesStops = map[Stop]string{StopLength: "max_output_tokens", StopRefusal: "content_filter"}
 
 // said is a conversation with OpenAI's models, whose first messages may be instructions.
 func said(body []byte, name string) (p prompt) {
