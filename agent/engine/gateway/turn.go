@@ -117,8 +117,10 @@ func (t *Turn) answered() (answered bool) {
 	return answered
 }
 
-// refuse records a refusal. It reports whether the turn goes on, since the CLI may ask again.
-func (t *Turn) refuse(r Refusal) (goesOn bool) {
+// refuse records a refusal. It reports whether the turn goes on, since the CLI may ask again, and how long the CLI is told to
+// wait before that; zero if it is not. Untold says that the provider has not told it, and that the gateway still can: it does so
+// once the session has begun, which has lost all that it has read if it ends.
+func (t *Turn) refuse(r Refusal, untold bool) (wait time.Duration, goesOn bool) {
 	// If waiting does not help, the CLI should report the refusal at once and not retry.
 	limit := 2
 	if r.passing() {
@@ -126,7 +128,7 @@ func (t *Turn) refuse(r Refusal) (goesOn bool) {
 	}
 	t.locked(func() {
 		t.refusals++
-		t.last, t.expected = r, false
+		t.last = r
 		longest := maxWait
 		if t.begun {
 			longest = maxWaitBegun
@@ -135,9 +137,13 @@ func (t *Turn) refuse(r Refusal) (goesOn bool) {
 			t.gaveUp = true
 			t.giveUp()
 		}
+		if wait = min(r.RetryAfter, maxWaitBegun); untold && t.begun && (r.Class() == engine.RateLimited || r.Class() == engine.Overloaded) {
+			wait = untoldWait
+		}
 		goesOn = !t.gaveUp
+		t.wait, t.expected, t.reported = wait, goesOn, false
 	})
-	return goesOn
+	return wait, goesOn
 }
 
 // Refusal is a request that the provider or the gateway did not answer. A Status of zero means that the

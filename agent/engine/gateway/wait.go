@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"touchstone/agent/engine"
 )
 
 // untoldWait is how long a CLI waits, once the provider has answered in the session, if the provider refuses for now
@@ -21,30 +19,16 @@ var aliveEvery = 10 * time.Second
 // refuse records a refusal that the CLI gets with a header, if it can still be changed. While the CLI waits before it asks
 // again, the session is alive and can say so.
 func (g *Gateway) refuse(turn *Turn, r Refusal, header http.Header) {
-	if goesOn := turn.refuse(r); !goesOn {
+	untold := r.RetryAfter == 0 && header != nil && header.Get("Retry-After") == ""
+	wait, goesOn := turn.refuse(r, untold)
+	if !goesOn {
 		return
 	}
-	wait := min(r.RetryAfter, maxWaitBegun)
-	if header != nil && header.Get("Retry-After") == "" && turn.waits(r) {
-		wait = untoldWait
+	if untold && wait > 0 {
 		header.Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
 	}
-	turn.expect(wait)
 	g.signal()
 	g.awake(time.Now().Add(wait))
-}
-
-// waits reports whether the CLI should wait before it asks again although the provider has not said for how long: the
-// session has begun, and has lost all that it has read if it ends.
-func (t *Turn) waits(r Refusal) (waits bool) {
-	passes := r.Class() == engine.RateLimited || r.Class() == engine.Overloaded
-	t.locked(func() { waits = t.begun && passes && r.RetryAfter == 0 })
-	return waits
-}
-
-// expect records that the CLI will repeat a refused request, and after how long if it was told.
-func (t *Turn) expect(wait time.Duration) {
-	t.locked(func() { t.wait, t.expected, t.reported = wait, true, false })
 }
 
 // Wait is a CLI's wait after a refusal.
