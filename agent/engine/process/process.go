@@ -180,11 +180,7 @@ func LookPath(program string) (string, error) {
 		path, err = filepath.Abs(path)
 	}
 	if err != nil {
-		return "", &engine.Error{
-			Class:   engine.Missing,
-			Message: fmt.Sprintf("%s cannot be run: %v", program, err),
-			Err:     err,
-		}
+		return "", &engine.Error{Class: engine.Missing, Message: fmt.Sprintf("%s cannot be run: %v", program, err), Err: err}
 	}
 	return path, nil
 }
@@ -192,22 +188,14 @@ func LookPath(program string) (string, error) {
 // startError has class Missing also if a script's interpreter is missing, or if a program is for another
 // platform.
 func startError(program string, err error) error {
-	if errors.Is(err, syscall.ENOEXEC) {
-		return &engine.Error{
-			Class: engine.Missing, Err: err,
-			Message: fmt.Sprintf("%s cannot be started: it is not a program for this machine, which is %s on %s", program, runtime.GOOS,
-				runtime.GOARCH),
-		}
-	}
-	class := engine.Invalid
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+	class, why := engine.Invalid, err.Error()
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		class, why = engine.Missing, fmt.Sprintf("it is not a program for this machine, which is %s on %s", runtime.GOOS, runtime.GOARCH)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		class = engine.Missing
 	}
-	return &engine.Error{
-		Class:   class,
-		Message: fmt.Sprintf("%s cannot be started: %v", program, err),
-		Err:     err,
-	}
+	return &engine.Error{Class: class, Message: fmt.Sprintf("%s cannot be started: %s", program, why), Err: err}
 }
 
 func cancelled(ctx context.Context) error {
