@@ -166,7 +166,11 @@ func (p Program) Probe(ctx context.Context, kind Kind) (engine.Version, error) {
 		},
 	}.Run(ctx)
 	if err != nil {
-		return engine.Version{}, kind.silent(path, kind.missing(err))
+		if failure, ok := errors.AsType[*engine.Error](err); ok && failure.Late() {
+			return engine.Version{}, engine.Errorf(engine.Missing, "%s does not print its version within %s: it is not the %s CLI, its "+
+				"installation is broken, or this machine is very busy; %s", path, probeTimeout, kind.Name, kind.hint())
+		}
+		return engine.Version{}, kind.missing(err)
 	}
 	number := versionNumber.Find(printed)
 	if number == nil {
@@ -209,16 +213,6 @@ func (k Kind) missing(err error) error {
 			Class: engine.Missing, Err: failure.Err,
 			Message: strings.TrimSuffix(failure.Message, ".") + "; " + k.hint(),
 		}
-	}
-	return err
-}
-
-// silent adds the remedy to the error about a program that does not answer when asked for its version.
-func (k Kind) silent(path string, err error) error {
-	if failure, ok := errors.AsType[*engine.Error](err); ok && failure.Late() {
-		return engine.Errorf(engine.Missing, "%s does not print its version within %s: it is not the %s CLI, its installation is broken, or "+
-			"this machine is very busy; %s",
-			path, probeTimeout, k.Name, k.hint())
 	}
 	return err
 }
