@@ -10,6 +10,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"touchstone/verdict"
@@ -140,7 +142,7 @@ type Request struct {
 	Progress func(Progress)
 }
 
-// Bounded returns the request with defaults filled in, or says why there can be no session for it.
+// Bounded returns the request with defaults filled in and absolute directories, or says why there can be no session for it.
 func (r Request) Bounded() (Request, error) {
 	switch {
 	case r.Role != Reviewer && r.Role != Author:
@@ -152,6 +154,18 @@ func (r Request) Bounded() (Request, error) {
 	case r.Timeout < 0 || r.IdleTimeout < 0 || r.ToolTimeout < 0 || r.Budget < 0 || r.MaxTurns < 0:
 		return r, fmt.Errorf("a session's limits cannot be negative")
 	}
+	r.ReadDirs = slices.Clone(r.ReadDirs)
+	for i := range r.ReadDirs {
+		var err error
+		if r.ReadDirs[i], err = filepath.Abs(r.ReadDirs[i]); err != nil {
+			return r, fmt.Errorf("directory to read: %w", err)
+		}
+	}
+	dir, err := filepath.Abs(r.Dir)
+	if err != nil {
+		return r, fmt.Errorf("find the working directory: %w", err)
+	}
+	r.Dir = dir
 	r.Timeout = cmp.Or(r.Timeout, DefaultTimeout)
 	r.IdleTimeout = cmp.Or(r.IdleTimeout, DefaultIdleTimeout)
 	r.ToolTimeout = cmp.Or(r.ToolTimeout, DefaultToolTimeout)

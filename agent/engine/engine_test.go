@@ -3,6 +3,8 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -23,6 +25,23 @@ func TestBoundedFillsInDefaults(t *testing.T) {
 		if _, err := req.Bounded(); err == nil {
 			t.Errorf("a negative bound was accepted: %+v", req)
 		}
+	}
+}
+
+// TestBoundedDirectoriesAreAbsolute, and those of the caller stay as they are: a CLI works elsewhere than this process.
+func TestBoundedDirectoriesAreAbsolute(t *testing.T) {
+	t.Chdir(t.TempDir())
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := []string{"notes", "/"}
+	req, err := engine.Request{Role: engine.Reviewer, Dir: ".", ReadDirs: dirs}.Bounded()
+	if err != nil || req.Dir != here || req.ReadDirs[0] != filepath.Join(here, "notes") || !filepath.IsAbs(req.ReadDirs[1]) {
+		t.Errorf("works in %q and reads %q, %v", req.Dir, req.ReadDirs, err)
+	}
+	if dirs[0] != "notes" {
+		t.Errorf("the caller's directories are %q", dirs)
 	}
 }
 

@@ -203,14 +203,11 @@ func secrets(p session.Program) (values []string) {
 func (c *conversation) lay() error {
 	dirs := append([]string{c.Request.Dir}, c.Request.ReadDirs...)
 	for _, dir := range dirs {
-		absolute, err := filepath.Abs(dir)
-		if err == nil {
-			absolute, err = filepath.EvalSymlinks(absolute)
-		}
+		target, err := filepath.EvalSymlinks(dir)
 		if err != nil {
 			return fmt.Errorf("find the session's directories: %w", err)
 		}
-		c.dirs = append(c.dirs, absolute)
+		c.dirs = append(c.dirs, target)
 	}
 	c.orders = c.Request.Instructions + fmt.Sprintf(whereabouts, c.dirs[0])
 	files := map[string][]byte{workDir + "/.git": []byte("This is no repository, nor part of one.\n")}

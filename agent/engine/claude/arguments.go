@@ -2,7 +2,6 @@ package claude
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -36,14 +35,7 @@ func arguments(req engine.Request) ([]string, error) {
 		args = append(args, "--effort", req.Effort)
 	}
 	if len(req.ReadDirs) > 0 {
-		args = append(args, "--add-dir")
-		for _, dir := range req.ReadDirs {
-			absolute, err := filepath.Abs(dir)
-			if err != nil {
-				return nil, fmt.Errorf("directory to read: %w", err)
-			}
-			args = append(args, absolute)
-		}
+		args = append(append(args, "--add-dir"), req.ReadDirs...)
 	}
 	if req.Role == engine.Reviewer {
 		return append(args, "--permission-mode", "default", "--tools", "Read,Grep,Glob"), nil

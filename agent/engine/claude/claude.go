@@ -51,10 +51,6 @@ const instructionsFile = ".claude/instructions.md"
 
 // Open starts a session.
 func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, error) {
-	args, err := arguments(req)
-	if err != nil {
-		return nil, engine.Classified(err)
-	}
 	login, err := e.login(req.Timeout)
 	if err != nil {
 		return nil, engine.Classified(err)
@@ -66,7 +62,11 @@ func (e *Engine) Open(ctx context.Context, req engine.Request) (engine.Session, 
 	if err != nil {
 		return nil, err
 	}
-	if err := gated.Home.Write(instructionsFile, []byte(req.Instructions)); err != nil {
+	args, err := arguments(gated.Request)
+	if err == nil {
+		err = gated.Home.Write(instructionsFile, []byte(req.Instructions))
+	}
+	if err != nil {
 		return nil, engine.Classified(errors.Join(err, gated.Close()))
 	}
 	if req.Instructions != "" {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"touchstone/agent/engine"
+	"touchstone/agent/engine/process"
 	"touchstone/agent/engine/session"
 )
 
@@ -74,10 +74,6 @@ enabled = false
 
 // configuration is the CLI's config.toml for a session.
 func configuration(s *session.Gated) ([]byte, error) {
-	dir, err := filepath.Abs(s.Request.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("find the working directory: %w", err)
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "developer_instructions = %s\n", quote(s.Request.Instructions))
 	if s.Request.Model != "" {
@@ -92,7 +88,7 @@ func configuration(s *session.Gated) ([]byte, error) {
 	fmt.Fprintf(&b, "[model_providers.gateway]\nname = \"gateway\"\nbase_url = %s\nwire_api = \"responses\"\nenv_key = "+
 		"%q\nrequest_max_retries = 3\nstream_max_retries = 3\n\n",
 		quote(address), keyVariable)
-	fmt.Fprintf(&b, "[projects.%s]\ntrust_level = \"untrusted\"\n\n", quote(dir))
+	fmt.Fprintf(&b, "[projects.%s]\ntrust_level = \"untrusted\"\n\n", quote(s.Request.Dir))
 	fmt.Fprintf(&b, "[permissions.session.filesystem]\n\":minimal\" = \"read\"\n")
 	access, err := permissions(s)
 	if err != nil {
@@ -116,12 +112,8 @@ func configuration(s *session.Gated) ([]byte, error) {
 // twice.
 func permissions(s *session.Gated) (map[string]string, error) {
 	access := map[string]string{}
-	for _, dir := range append(own(s.Program.Args(kind)), s.Request.ReadDirs...) {
-		absolute, err := filepath.Abs(dir)
-		if err != nil {
-			return nil, fmt.Errorf("directory to read: %w", err)
-		}
-		access[absolute] = "read"
+	for _, path := range append(own(s.Program.Args(kind)), s.Request.ReadDirs...) {
+		access[path] = "read"
 	}
 	if s.Request.Role == engine.Reviewer {
 		return access, nil
@@ -156,7 +148,7 @@ func permissions(s *session.Gated) (map[string]string, error) {
 func own(command []string) []string {
 	var places []string
 	for _, word := range command {
-		path, err := exec.LookPath(word)
+		path, err := process.LookPath(word)
 		if err == nil {
 			path, err = filepath.EvalSymlinks(path)
 		}

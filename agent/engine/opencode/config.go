@@ -50,11 +50,7 @@ glob that directory or one below it as their path, and every shell command as it
 // configuration is the CLI's complete configuration for a session (https://opencode.ai/docs/config/). It
 // contains no key.
 func configuration(s *session.Gated, chosen service, model string) ([]byte, error) {
-	checkout, err := filepath.Abs(s.Request.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("directory to work in: %w", err)
-	}
-	allowed, err := permissions(s.Request, filepath.ToSlash(checkout))
+	allowed, err := permissions(s.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +74,7 @@ func configuration(s *session.Gated, chosen service, model string) ([]byte, erro
 		"model": provider + "/" + model, "small_model": provider + "/" + model,
 		"agent": map[string]any{agent: map[string]any{
 			"mode": "primary", "description": "what this session is for",
-			"prompt": s.Request.Instructions + fmt.Sprintf(whereabouts, checkout), "permission": allowed,
+			"prompt": s.Request.Instructions + fmt.Sprintf(whereabouts, s.Request.Dir), "permission": allowed,
 		}},
 		"permission": allowed,
 	})
@@ -124,16 +120,13 @@ func (r rules) MarshalJSON() ([]byte, error) {
 	return append(object, '}'), nil
 }
 
-// permissions are what a role may do (https://opencode.ai/docs/permissions/) in a checkout, whose path uses
-// slashes. Everything else is denied without asking.
-func permissions(req engine.Request, checkout string) (map[string]any, error) {
+// permissions are what a role may do (https://opencode.ai/docs/permissions/) in a checkout. Everything else is denied without
+// asking. Paths have slashes.
+func permissions(req engine.Request) (map[string]any, error) {
+	checkout := filepath.ToSlash(req.Dir)
 	outside := rules{{"*", "deny"}, {checkout + "/**", "allow"}}
 	for _, dir := range req.ReadDirs {
-		absolute, err := filepath.Abs(dir)
-		if err != nil {
-			return nil, fmt.Errorf("directory to read: %w", err)
-		}
-		outside = append(outside, rule{path.Join(filepath.ToSlash(absolute), "**"), "allow"})
+		outside = append(outside, rule{path.Join(filepath.ToSlash(dir), "**"), "allow"})
 	}
 	allowed := map[string]any{
 		"*": "deny", "read": "allow", "grep": "allow", "glob": "allow", "list": "allow", "external_directory": outside,
