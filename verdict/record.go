@@ -103,6 +103,12 @@ func (u Usage) Plus(v Usage) Usage {
 		Output: u.Output + v.Output}
 }
 
+// Max is the greater number of each kind, for figures that only grow.
+func (u Usage) Max(v Usage) Usage {
+	return Usage{Input: max(u.Input, v.Input), CacheWrite: max(u.CacheWrite, v.CacheWrite), CacheRead: max(u.CacheRead, v.CacheRead),
+		Output: max(u.Output, v.Output)}
+}
+
 // Minus is the usage since an earlier sum.
 func (u Usage) Minus(before Usage) Usage {
 	return u.Plus(Usage{Input: -before.Input, CacheWrite: -before.CacheWrite, CacheRead: -before.CacheRead, Output: -before.Output})

@@ -59,10 +59,7 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 // account returns the usage of this turn alone.
 func (c *conversation) account(total verdict.Usage) verdict.Usage {
 	before := c.used
-	c.used = verdict.Usage{
-		Input: max(total.Input, before.Input), CacheWrite: max(total.CacheWrite, before.CacheWrite),
-		CacheRead: max(total.CacheRead, before.CacheRead), Output: max(total.Output, before.Output),
-	}
+	c.used = before.Max(total)
 	return c.used.Minus(before)
 }
 

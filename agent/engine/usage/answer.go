@@ -231,18 +231,10 @@ func (w words) fault(kind string) *Fault {
 // google handles an event of the Gemini API, which reports the usage so far each time.
 func (a *Answer) google(model string, used verdict.Usage, reason string) {
 	a.model = cmp.Or(model, a.model)
-	a.add(used)
+	a.used = a.used.Max(used)
 	a.told = a.told || used.Total() > 0 && reason != ""
 	if slices.Contains(declined, reason) {
 		a.fault = &Fault{Kind: "content_filter", Message: reason}
-	}
-}
-
-// add records figures, each of which only grows.
-func (a *Answer) add(used verdict.Usage) {
-	a.used = verdict.Usage{
-		Input: max(a.used.Input, used.Input), CacheWrite: max(a.used.CacheWrite, used.CacheWrite),
-		CacheRead: max(a.used.CacheRead, used.CacheRead), Output: max(a.used.Output, used.Output),
 	}
 }
 
@@ -277,7 +269,7 @@ func (a *Answer) Event(data []byte) {
 		used := said.Usage.usage()
 		// The beginning of a message only has the input.
 		a.told = a.told || used.Total() > 0 && event.Type != "message_start"
-		a.add(used)
+		a.used = a.used.Max(used)
 	}
 	a.google(event.ModelVersion, event.UsageMetadata.usage(), event.reason())
 	a.cost = a.account.prices.Cost(a.model, a.used)
