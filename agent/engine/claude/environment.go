@@ -38,15 +38,15 @@ const maxRetries = "3"
 // settings are the variables that make the CLI behave. Argument address is the address of its gateway, if it
 // has one.
 func settings(program session.Program, home session.Home, address string) []string {
-	attribution := []string{}
+	var env []string
 	if address != "" {
 		// The header would start the system prompt with a fingerprint of the first message, so no two
 		// sessions would have the same beginning (https://code.claude.com/docs/en/llm-gateway-protocol).
-		attribution = []string{"CLAUDE_CODE_ATTRIBUTION_HEADER=0"}
+		env = append(env, "CLAUDE_CODE_ATTRIBUTION_HEADER=0")
 	}
-	return append(attribution,
+	return append(env,
 		"ANTHROPIC_BASE_URL="+cmp.Or(address, providerOf(program)),
-		"CLAUDE_CONFIG_DIR="+configDir(home),
+		"CLAUDE_CONFIG_DIR="+home.Path(".claude"),
 		"CLAUDE_CODE_MAX_RETRIES="+cmp.Or(program.Lookup("CLAUDE_CODE_MAX_RETRIES"), maxRetries),
 		"DISABLE_AUTOUPDATER=1",
 		"DISABLE_TELEMETRY=1",
@@ -76,5 +76,3 @@ func commandTimeouts(longest time.Duration) []string {
 		fmt.Sprintf("BASH_MAX_TIMEOUT_MS=%d", longest.Milliseconds()),
 	}
 }
-
-func configDir(home session.Home) string { return home.Path(".claude") }

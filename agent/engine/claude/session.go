@@ -65,7 +65,8 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 		c.id = t.id
 	}
 	result := t.says()
-	c.share(&result)
+	total := result.CostUSD // of all turns, as far as the CLI knows it
+	result.CostUSD, c.spent = max(total-c.spent, 0), max(c.spent, total)
 	result = c.Settle(result, run)
 	c.paid += result.CostUSD
 	if run.Stopped != nil {
@@ -86,10 +87,3 @@ func (c *conversation) budget() []string {
 }
 
 func (c *conversation) unspent() float64 { return c.Request.Budget - c.Request.Shared().USD - c.paid }
-
-// share reduces the cost in the result to the cost of this turn.
-func (c *conversation) share(result *engine.Result) {
-	total := result.CostUSD
-	result.CostUSD = max(total-c.spent, 0)
-	c.spent = max(c.spent, total)
-}

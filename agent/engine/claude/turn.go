@@ -140,19 +140,15 @@ func (t *turn) assistant(e event) error {
 			session.Decode(c.Input, &on)
 			t.Tool(c.Name, cmp.Or(on.FilePath, on.Command, on.Pattern, on.Path), string(c.Input))
 		case c.Type == "text" && e.ParentToolUseID == "":
-			if err := t.prose(c.Text); err != nil {
+			// A message that was cut off at its limit continues in the next one, in mid-sentence.
+			goesOn := t.stop == "max_tokens"
+			t.stop = ""
+			if err := t.Prose(c.Text, goesOn); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func (t *turn) prose(text string) error {
-	// A message that was cut off at its limit continues in the next one, in mid-sentence.
-	goesOn := t.stop == "max_tokens"
-	t.stop = ""
-	return t.Prose(text, goesOn)
 }
 
 // says is what the CLI reports about the turn.
