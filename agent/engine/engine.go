@@ -43,7 +43,7 @@ type Session interface {
 	// Ask runs one turn and blocks until every process of the turn has ended. If the turn did not finish, the
 	// error is an *Error, and the Result has what is known by then (time, tokens, cost), for accounting only:
 	// its text is no answer. The conversation can continue after that: the model remembers what it read in
-	// it.
+	// it, unless the next turn reports ProgressAnew.
 	Ask(ctx context.Context, prompt string) (Result, error)
 
 	// Close removes everything that the session stored. A closed session cannot be asked.
@@ -246,6 +246,11 @@ const (
 	ProgressText ProgressKind = "text"
 	// ProgressTool: the model calls a tool. Text has its name and target.
 	ProgressTool ProgressKind = "tool"
+	// ProgressFailed: a call that was reported with this Text and Target failed, so its tool showed the model nothing. A
+	// shell's command can fail after it has shown files, so it is not reported.
+	ProgressFailed ProgressKind = "failed"
+	// ProgressAnew: the turn begins in a new session of the CLI. That is told what was said before, but not what tools showed.
+	ProgressAnew ProgressKind = "anew"
 	// ProgressSwitch: another model, named in Text, begins the turn anew. It knows nothing of what was reported before.
 	ProgressSwitch ProgressKind = "switch"
 	// ProgressRetry: the provider refused, and the CLI will retry.

@@ -63,3 +63,45 @@ func TestWhatWasNotOpenedWasNotExamined(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatOnlyAnEarlierTurnOpened: a session that begins anew with each turn knows of an earlier one only what it answered.
+// A turn that opened all patches and answered nothing does not count for the next one.
+func TestWhatOnlyAnEarlierTurnOpened(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		anew, answers bool // the first turn's answer lists the file, and lacks only an end
+		want          verdict.Verdict
+	}{
+		"it remembers":             {false, false, verdict.Approve},
+		"it begins anew":           {true, false, verdict.RequestChanges},
+		"it answered, begins anew": {true, true, verdict.Approve},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, ref := opened(t, plain, map[string]string{"code.txt": "safe()\n"})
+			var told engine.Request
+			first, asked := "", 0
+			r := newReviewer(t, g, nil)
+			r.Engine = idle{func(r loopback.Asked) (string, error) {
+				if asked++; asked > 1 {
+					if test.anew {
+						told.Progress(engine.Progress{Kind: engine.ProgressAnew})
+					}
+					return answering()(loopback.Asked{Request: r.Request, Prompt: first + r.Prompt})
+				}
+				first = r.Prompt
+				reading.Patches(told, first)
+				if !test.answers {
+					return "I have read everything and begin.", nil
+				}
+				a := reading.Review(first, "It is fine.")
+				a.Dimensions = a.Dimensions[1:]
+				return reading.Answer(first, a, verdict.Approve), nil
+			}, &told}
+			out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{})
+			if err != nil || out.Record.Verdict != test.want || asked != 2 {
+				t.Errorf("%s, asked %d times, %v", out.Record.Verdict, asked, err)
+			}
+		})
+	}
+}

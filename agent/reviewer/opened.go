@@ -17,42 +17,99 @@ import (
 
 // opened records the files that the tool calls of a session's present model named.
 type opened struct {
-	dir   string // in which they are
-	names map[string]bool
+	dir   string // the name of the directory in which the patches are
+	calls []call
+	// before counts the calls of earlier turns whose results the session does not see any more.
+	before int
+}
+
+// call is a tool call that has not failed.
+type call struct {
+	text, target string
+	// names are the last elements of the paths in it, and inside those of them that are files of the directory.
+	names, inside []string
 }
 
 // within starts a record for the patches below a directory.
-func within(dir string) *opened {
-	return &opened{dir: filepath.Base(dir), names: map[string]bool{}}
-}
+func within(dir string) *opened { return &opened{dir: filepath.Base(dir)} }
 
 // searching are the engines' names of tools that list or search files, in lower case.
 var searching = []string{"glob", "grep", "list", "search"}
 
-// note records the names in a tool call. A shell pattern counts as opening what it matches, if the call also
-// names the directory; that of a search does not, since it shows no more than names and single lines.
+// note records the paths in a tool call. A name without a directory, or a shell pattern, is of the directory if the call
+// also names that. The pattern of a search opens nothing, since it shows no more than names and single lines.
 func (o *opened) note(p engine.Progress) {
-	if p.Kind == engine.ProgressSwitch { // what the model before it opened, this one has not seen
-		clear(o.names)
+	switch p.Kind {
+	case engine.ProgressSwitch: // what the model before it opened, this one has not seen
+		o.calls, o.before = nil, 0
+	case engine.ProgressAnew:
+		o.before = len(o.calls)
+	case engine.ProgressFailed:
+		for i, c := range slices.Backward(o.calls) {
+			if c.text == p.Text && c.target == p.Target {
+				o.calls = slices.Delete(o.calls, i, i+1)
+				return
+			}
+		}
+	case engine.ProgressTool:
+		o.calls = append(o.calls, o.read(p))
 	}
-	if p.Kind != engine.ProgressTool {
-		return
-	}
-	call := p.Text + " " + p.Target
+}
+
+func (o *opened) read(p engine.Progress) call {
+	c := call{text: p.Text, target: p.Target}
 	tool, _, _ := strings.Cut(strings.ToLower(p.Text), " ")
-	inside := strings.Contains(call, o.dir) && !slices.Contains(searching, tool)
-	for _, word := range strings.FieldsFunc(call, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(".-_*?[]", r)
-	}) {
-		if inside || !strings.ContainsAny(word, "*?[") {
-			o.names[word] = true
+	search := slices.Contains(searching, tool)
+	words := strings.FieldsFunc(strings.ReplaceAll(p.Text+" "+p.Target, `\`, "/"), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("./-_*?[]", r)
+	})
+	for i, word := range words {
+		words[i] = path.Clean(word)
+	}
+	named := slices.ContainsFunc(words, func(word string) bool { return path.Base(word) == o.dir })
+	for _, word := range words {
+		dir, name := path.Split(word)
+		if pattern := strings.ContainsAny(name, "*?["); pattern && search {
+			continue
+		}
+		c.names = append(c.names, name)
+		if path.Base(dir) == o.dir || dir == "" && named {
+			c.inside = append(c.inside, name)
 		}
 	}
+	return c
 }
 
 // all reports whether every patch of a file was opened. For a file without patches it is true.
 func (o *opened) all(f change.File) bool {
-	return !slices.ContainsFunc(f.Patches, func(patch string) bool { return !o.one(filepath.Base(patch)) })
+	return !slices.ContainsFunc(f.Patches, func(patch string) bool { return !o.one(patch) })
+}
+
+// one reports whether a file of the directory was opened, and the session still sees it.
+func (o *opened) one(file string) bool {
+	return slices.ContainsFunc(o.calls[o.before:], func(c call) bool { return matched(c.inside, filepath.Base(file)) })
+}
+
+// called reports whether any tool was called with a file of this name.
+func (o *opened) called(name string) bool {
+	return slices.ContainsFunc(o.calls, func(c call) bool { return matched(c.names, name) })
+}
+
+// shows records that a file that was opened shows code of others.
+func (o *opened) shows(files []string) {
+	var c call
+	for _, file := range files {
+		c.names = append(c.names, path.Base(file))
+	}
+	o.calls = append(o.calls, c)
+}
+
+// matched reports whether one of the names or patterns stands for a name, as in a shell.
+func matched(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		matches, err := path.Match(pattern, name)
+		return pattern == name || err == nil && matches
+	})
 }
 
 // pathLike matches what can be a file's path in a sentence.
@@ -74,7 +131,7 @@ func (o *opened) own(dimensions []verdict.Examined, checkout string, changed []d
 		var closed []string
 		for _, name := range pathLike.FindAllString(dimensions[i].Examined, maxMentions) {
 			info, err := root.Stat(filepath.FromSlash(name))
-			if err == nil && info.Mode().IsRegular() && !shown[name] && !o.one(path.Base(name)) && !slices.Contains(closed, name) {
+			if err == nil && info.Mode().IsRegular() && !shown[name] && !o.called(path.Base(name)) && !slices.Contains(closed, name) {
 				closed = append(closed, name)
 			}
 		}
@@ -82,16 +139,4 @@ func (o *opened) own(dimensions []verdict.Examined, checkout string, changed []d
 			dimensions[i].Examined += " [named, but not opened: " + strings.Join(closed, ", ") + "]"
 		}
 	}
-}
-
-func (o *opened) one(name string) bool {
-	if o.names[name] {
-		return true
-	}
-	for pattern := range o.names { // matches like a shell, within one directory
-		if matches, err := path.Match(pattern, name); err == nil && matches {
-			return true
-		}
-	}
-	return false
 }

@@ -31,7 +31,11 @@ func TestOpenedPatches(t *testing.T) {
 		"a pattern in another directory":   {[]string{`cat *.patch`}, false, false},
 		"another file of nearly that name": {[]string{`cat /tmp/review-7/10001.patch 0001.patch.orig`}, false, false},
 		"the directory searched":           {[]string{`{"pattern":"func","path":"/tmp/review-7"}`}, false, false},
-		"a broken pattern":                 {[]string{`cat /tmp/review-7/[0001.patch`}, false, false},
+		"files of these names elsewhere": {[]string{`{"file_path":"/repo/0001.patch"}`, `cat 0001.patch`,
+			`cd /tmp/review-7; cat /repo/0001.patch /repo/0002*`}, false, false},
+		"a directory of nearly that name": {[]string{`cat /tmp/review-70/0001.patch`}, false, false},
+		"from a directory above":          {[]string{`cat ../review-7/0001.patch`}, true, false},
+		"a broken pattern":                {[]string{`cat /tmp/review-7/[0001.patch`}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := within("/tmp/review-7")
@@ -68,6 +72,35 @@ func TestFilesThatAreListedAreNotOpened(t *testing.T) {
 		if o.note(engine.Progress{Kind: engine.ProgressTool, Text: test.tool, Target: test.arguments}); o.all(one) != test.opened {
 			t.Errorf("%s %s: opened: %t", test.tool, test.arguments, !test.opened)
 		}
+	}
+}
+
+// A call that failed showed nothing; the same call can succeed before or after.
+func TestACallThatFailedOpensNothing(t *testing.T) {
+	t.Parallel()
+	one := change.File{Patches: []string{"/tmp/review-7/0001.patch"}}
+	read := engine.Progress{Kind: engine.ProgressTool, Text: "Read", Target: one.Patches[0]}
+	failed, other := read, read
+	failed.Kind, other.Kind, other.Target = engine.ProgressFailed, engine.ProgressFailed, "/tmp/review-7/0002.patch"
+	o := within("/tmp/review-7")
+	for i, step := range []struct {
+		happens engine.Progress
+		opened  bool
+	}{{read, true}, {failed, false}, {read, true}, {read, true}, {failed, true}, {other, true}, {failed, false}} {
+		if o.note(step.happens); o.all(one) != step.opened {
+			t.Errorf("after step %d, opened: %t", i, o.all(one))
+		}
+	}
+}
+
+// A session that begins anew does not see what its earlier turns opened, but what they named was opened once.
+func TestASessionThatBeginsAnewHasOpenedNothing(t *testing.T) {
+	t.Parallel()
+	one := change.File{Patches: []string{"/tmp/review-7/0001.patch"}}
+	o := within("/tmp/review-7")
+	o.note(engine.Progress{Kind: engine.ProgressTool, Text: "Read", Target: one.Patches[0]})
+	if o.note(engine.Progress{Kind: engine.ProgressAnew}); o.all(one) || !o.called("0001.patch") {
+		t.Errorf("opened: %t, called: %t", o.all(one), o.called("0001.patch"))
 	}
 }
 

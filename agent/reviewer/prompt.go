@@ -75,7 +75,7 @@ Then give one fenced block, and nothing after it but the two closing lines named
 }
 ` + "```" + `
 
-Every dimension of which a row applies and every changed file have to be listed, or the review cannot approve. A file counts as examined only if all its patch files were opened.
+Every dimension of which a row applies and every changed file have to be listed, or the review cannot approve. A file counts as examined only if all its patch files were opened, each by its whole path.
 Lines are those of the file at the head, as the patch files number them; a finding about a whole file, or about one that is deleted, has no line. A finding about what the pull request says of itself has title, description or commit messages as its path, and no line. Of what the change takes away, quote the removed lines and give no line: the finding is shown on the nearest line that is left.
 `
 

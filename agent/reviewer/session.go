@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"math"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -157,10 +156,8 @@ func (p *Prepared) Examine(ctx context.Context, progress func(engine.Progress), 
 	}
 	x.Judgement = verdict.Join(answers...)
 	x.Judgement.Inherit(aside)
-	if p.sheet != "" && opened.one(filepath.Base(p.sheet)) {
-		for _, name := range p.quoted {
-			opened.names[path.Base(name)] = true
-		}
+	if p.sheet != "" && opened.called(filepath.Base(p.sheet)) {
+		opened.shows(p.quoted)
 	}
 	opened.own(x.Judgement.Answer.Dimensions, p.Dir, p.Diff.Files)
 	before := x.Judgement.Verdict
@@ -206,6 +203,10 @@ func (t *talk) over(ctx context.Context, part int) (verdict.Judgement, error) {
 	}
 	t.again = true
 	t.grounds.Named = first.Named
+	// What the first answer already covered is in the prompt of a session that begins anew, and its findings are kept.
+	t.grounds.Opened = func(name string) bool {
+		return slices.Contains(first.Answer.Files, name) || t.opened.all(files[name])
+	}
 	nonce = rand.Text()
 	second, err := t.ask(ctx, t.material.again(ctx, first, t.grounds.Changed, nonce), nonce)
 	return mended(first, second), err

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -291,7 +292,14 @@ func TestWhatAnAgentIsTold(t *testing.T) {
 func TestASessionGoesOn(t *testing.T) {
 	t.Parallel()
 	dir, _ := checkout(t)
-	s, err := actor(t, "actor").Open(t.Context(), request(engine.Reviewer, dir))
+	var anew []string
+	req := request(engine.Reviewer, dir)
+	req.Progress = func(p engine.Progress) {
+		if p.Kind == engine.ProgressAnew || p.Kind == engine.ProgressText {
+			anew = append(anew, string(p.Kind))
+		}
+	}
+	s, err := actor(t, "actor").Open(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,6 +316,11 @@ func TestASessionGoesOn(t *testing.T) {
 	if strings.Count(first.Text, "QUESTION") != 1 || strings.Count(second.Text, "FIRST-QUESTION") != 2 ||
 		!strings.HasSuffix(second.Text, "SECOND-QUESTION") || second.SessionID != first.SessionID {
 		t.Errorf("the turns are %q in %s, and %q in %s", first.Text, first.SessionID, second.Text, second.SessionID)
+	}
+	// The agent does not know what it read in its first turn.
+	if told := slices.Index(anew, string(engine.ProgressAnew)); told < 1 || told == len(anew)-1 ||
+		!strings.Contains(second.Text, "read again what you need") {
+		t.Errorf("the progress is %q, and the second question %q", anew, second.Text)
 	}
 }
 

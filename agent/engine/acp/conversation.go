@@ -70,7 +70,9 @@ func (c *conversation) Ask(ctx context.Context, prompt string) (engine.Result, e
 		return engine.Result{}, err
 	}
 	t := c.turn(c.retold() + prompt)
-	t.first = c.before.Len() == 0
+	if t.first = c.before.Len() == 0; !t.first {
+		t.Report(engine.ProgressAnew, "a new session of the agent")
+	}
 	run := c.run(ctx, t)
 	if err := t.flush(); err != nil && run.Stopped == nil {
 		run.Stopped = err
@@ -92,7 +94,8 @@ func (c *conversation) retold() string {
 	if c.before.Len() == 0 {
 		return ""
 	}
-	return "# What was said before in this session\n" + c.before.String() + "\n# What you are asked now\n\n"
+	return "# What was said before in this session\n\nWhat tools showed is not repeated: read again what you need.\n" +
+		c.before.String() + "\n# What you are asked now\n\n"
 }
 
 // failure is why a turn did not finish.

@@ -49,7 +49,11 @@ func (t *turn) permission(request acp.RequestPermissionRequest) (acp.RequestPerm
 		title = *call.Title
 	}
 	allowed := t.conversation.allows(kind, title, call)
-	if err := t.tool(call.ToolCallId, kind, title, call.RawInput, call.Locations, allowed); err != nil {
+	status := acp.ToolCallStatusInProgress
+	if !allowed {
+		status = acp.ToolCallStatusFailed
+	}
+	if err := t.tool(call.ToolCallId, kind, title, call.RawInput, call.Locations, status); err != nil {
 		return acp.RequestPermissionResponse{}, err
 	}
 	want := acp.PermissionOptionKindRejectOnce

@@ -270,12 +270,11 @@ func (t *turn) update(params json.RawMessage) error {
 		return t.prose(u.AgentMessageChunk.Content.Text.Text)
 	case u.ToolCall != nil:
 		call := u.ToolCall
-		return t.tool(call.ToolCallId, call.Kind, call.Title, call.RawInput, call.Locations, running(call.Status))
+		return t.tool(call.ToolCallId, call.Kind, call.Title, call.RawInput, call.Locations, call.Status)
 	case u.ToolCallUpdate != nil:
 		call := u.ToolCallUpdate
 		if call.Status != nil && !running(*call.Status) {
-			t.tools[call.ToolCallId] = false
-			t.Returned()
+			t.returned(call.ToolCallId, *call.Status)
 		}
 	case u.UsageUpdate != nil && u.UsageUpdate.Cost != nil && u.UsageUpdate.Cost.Currency == "USD":
 		t.cost = max(t.cost, u.UsageUpdate.Cost.Amount)
@@ -288,12 +287,14 @@ func running(status acp.ToolCallStatus) bool {
 }
 
 // tool records a call, which the agent may report several times.
-func (t *turn) tool(id acp.ToolCallId, kind acp.ToolKind, title string, input any, at []acp.ToolCallLocation, runs bool) error {
+func (t *turn) tool(id acp.ToolCallId, kind acp.ToolKind, title string, input any, at []acp.ToolCallLocation,
+	status acp.ToolCallStatus,
+) error {
 	if err := t.flush(); err != nil {
 		return err
 	}
 	_, again := t.tools[id]
-	t.tools[id] = runs
+	t.tools[id] = true
 	if !again {
 		t.steps++
 		var paths []string
@@ -303,12 +304,20 @@ func (t *turn) tool(id acp.ToolCallId, kind acp.ToolKind, title string, input an
 		// Decoded data can always be encoded.
 		arguments, _ := json.Marshal(input)
 		target := cmp.Or(strings.Join(paths, " "), title)
-		t.Tool(cmp.Or(string(kind), "tool"), target, strings.TrimPrefix(fmt.Sprintf("%s %s %s", title, target, arguments), " "))
+		t.Tool(string(id), cmp.Or(string(kind), "tool"), target, strings.TrimPrefix(fmt.Sprintf("%s %s %s", title, target, arguments), " "))
 	}
-	if !runs {
-		t.Returned()
+	if !running(status) {
+		t.returned(id, status)
 	}
 	return nil
+}
+
+func (t *turn) returned(id acp.ToolCallId, status acp.ToolCallStatus) {
+	t.tools[id] = false
+	t.Returned()
+	if status == acp.ToolCallStatusFailed {
+		t.Failed(string(id))
+	}
 }
 
 // maxPartial bounds, in bytes, how much of a line is kept until it is complete.

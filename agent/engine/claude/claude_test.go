@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -180,6 +181,25 @@ func TestProgressIsOnePrintableLine(t *testing.T) {
 	got := seen[0].Text
 	if !strings.HasPrefix(got, "[2Jfirst line [redacted] long") || len([]rune(got)) != 200 {
 		t.Errorf("progress = %q", got)
+	}
+}
+
+func TestACallThatFailedIsReported(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	req := reviewer(t.TempDir())
+	req.Progress = func(p engine.Progress) { seen = append(seen, string(p.Kind)+" "+p.Text) }
+	const (
+		call   = `{"type":"assistant","message":{"content":[{"type":"tool_use","id":%q,"name":"Read","input":{"file_path":%q}}]}}` + "\n"
+		result = `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":%q,"is_error":%t,"content":"..."}]}}` + "\n"
+	)
+	stdout := fmt.Sprintf(call, "1", "a.go") + fmt.Sprintf(call, "2", "b.go") + fmt.Sprintf(result, "1", true) +
+		fmt.Sprintf(result, "2", false) + fmt.Sprintf(says, "Hello.") + completed
+	if _, err := enginetest.Run(t.Context(), player(t, stdout, ""), req, prompt); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"tool Read a.go", "tool Read b.go", "failed Read a.go", "text Hello."}; !slices.Equal(seen, want) {
+		t.Errorf("%q", seen)
 	}
 }
 

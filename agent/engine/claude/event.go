@@ -74,6 +74,10 @@ type content struct {
 	Text  string          `json:"text"`
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
+	ID    string          `json:"id"`
+	// Of and Failed are of a tool's result.
+	Of     string `json:"tool_use_id"`
+	Failed bool   `json:"is_error"`
 }
 
 // target is the object of a tool call.

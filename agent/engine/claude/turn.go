@@ -64,6 +64,7 @@ func (t *turn) line(line []byte) error {
 	case "user": // what the model is told next
 		t.retrying, t.over = false, false
 		t.Returned()
+		t.results(e)
 	case "tool_progress", "rate_limit_event":
 		t.retrying = false
 	default:
@@ -138,7 +139,7 @@ func (t *turn) assistant(e event) error {
 		case c.Type == "tool_use":
 			var on target
 			session.Decode(c.Input, &on)
-			t.Tool(c.Name, cmp.Or(on.FilePath, on.Command, on.Pattern, on.Path), string(c.Input))
+			t.Tool(c.ID, c.Name, cmp.Or(on.FilePath, on.Command, on.Pattern, on.Path), string(c.Input))
 		case c.Type == "text" && e.ParentToolUseID == "":
 			// A message that was cut off at its limit continues in the next one, in mid-sentence.
 			goesOn := t.stop == "max_tokens"
@@ -149,6 +150,18 @@ func (t *turn) assistant(e event) error {
 		}
 	}
 	return nil
+}
+
+// results handles what the tools returned. A message can also be plain text, which does not decode.
+func (t *turn) results(e event) {
+	var m message
+	if session.Decode(e.Message, &m) {
+		for _, c := range m.Content {
+			if c.Failed {
+				t.Failed(c.Of)
+			}
+		}
+	}
 }
 
 // says is what the CLI reports about the turn.

@@ -91,14 +91,14 @@ func (t *turn) begun(e event) {
 	switch e.Item.Type {
 	case "command_execution":
 		t.running++
-		t.Tool("command", e.Item.Command, e.Item.Command)
+		t.Tool("", "command", e.Item.Command, e.Item.Command)
 	case "file_change":
 		var paths []string
 		for _, change := range e.Item.Changes {
 			paths = append(paths, change.Path)
 		}
 		edited := strings.Join(paths, " ")
-		t.Tool("edit", edited, edited)
+		t.Tool("", "edit", edited, edited)
 	}
 }
 

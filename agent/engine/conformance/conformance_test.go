@@ -39,6 +39,7 @@ const (
 func cases() []testCase {
 	list := []testCase{
 		{"answer", always, testAnswer},
+		{"a read that fails", thorough, testFailedRead},
 		{"several turns", thorough, testTurns},
 		{"cache across sessions", always, testCacheAcrossSessions},
 		{"effort", always, testEffort},
@@ -153,6 +154,25 @@ func TestEveryEngineIsHeldToThis(t *testing.T) {
 	slices.Sort(names)
 	if !slices.Equal(names, engines.Names()) {
 		t.Errorf("the suite is for %v; the engines are %v", names, engines.Names())
+	}
+}
+
+func testFailedRead(t *testing.T, s subject) {
+	b := newBench(t, s, nil)
+	play(t, b, s.read(filepath.Join(b.dir, "missing.go")), s.read(filepath.Join(b.dir, "a.go")), enginetest.Turn{Text: []string{"Nothing."}})
+	req := b.reviewer()
+	var called, failed []engine.Progress
+	req.Progress = func(p engine.Progress) {
+		switch p.Kind {
+		case engine.ProgressTool:
+			called = append(called, p)
+		case engine.ProgressFailed:
+			failed = append(failed, p)
+		}
+	}
+	b.run(t, req)
+	if len(called) != 2 || len(failed) != 1 || failed[0].Target != called[0].Target || failed[0].Text != called[0].Text {
+		t.Errorf("of %+v failed %+v", called, failed)
 	}
 }
 

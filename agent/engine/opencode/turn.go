@@ -34,7 +34,8 @@ type event struct {
 			} `json:"cache"`
 		} `json:"tokens"`
 		State struct {
-			Input json.RawMessage `json:"input"`
+			Input  json.RawMessage `json:"input"`
+			Status string          `json:"status"`
 		} `json:"state"`
 	} `json:"part"`
 }
@@ -102,7 +103,9 @@ func (t *turn) line(line []byte) error {
 			return t.Prose(e.Part.Text, false)
 		}
 	case "tool_use":
-		t.tool(e.Part.Tool, e.Part.State.Input)
+		if t.tool(e.Part.Tool, e.Part.State.Input); e.Part.State.Status == "error" {
+			t.Failed("")
+		}
 	case "step_finish":
 		t.finished(e)
 	case "error":
@@ -128,7 +131,7 @@ func (t *turn) tool(name string, input json.RawMessage) {
 	// A tool with other arguments is reported with all of them.
 	_ = json.Unmarshal(input, &on)
 	t.called = true
-	t.Tool(name, cmp.Or(on.FilePath, on.Command, on.Pattern, on.Path), string(input))
+	t.Tool("", name, cmp.Or(on.FilePath, on.Command, on.Pattern, on.Path), string(input))
 	t.Returned() // the CLI reports a call after it has ended
 }
 

@@ -1,6 +1,8 @@
 package opencode
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,4 +101,21 @@ func FuzzTurn(f *testing.F) {
 			t.Errorf("passed for complete with text %q", heard.Text())
 		}
 	})
+}
+
+func TestACallThatFailedIsReported(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	heard := &turn{Transcript: session.NewTranscript(func(p engine.Progress) { seen = append(seen, string(p.Kind)+" "+p.Text) },
+		strings.TrimSpace)}
+	for status, file := range map[string]string{"error": "a.go", "completed": "b.go"} {
+		if err := heard.line(fmt.Appendf(nil, `{"type":"tool_use","part":{"tool":"read","state":{"status":%q,"input":{"filePath":%q}}}}`,
+			status, file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(seen)
+	if want := []string{"failed read a.go", "tool read a.go", "tool read b.go"}; !slices.Equal(seen, want) {
+		t.Errorf("%q", seen)
+	}
 }

@@ -20,6 +20,7 @@ type Transcript struct {
 	progress func(engine.Progress)
 	started  time.Time
 	running  string // the tool that was called last, until it returns
+	calls    map[string]engine.Progress
 	redact   func(string) string
 	text     strings.Builder
 }
@@ -27,7 +28,7 @@ type Transcript struct {
 // NewTranscript starts a transcript; progress may be nil. redact removes secrets from everything that is
 // reported, except the prose itself.
 func NewTranscript(progress func(engine.Progress), redact func(string) string) *Transcript {
-	return &Transcript{progress: progress, started: time.Now(), redact: redact}
+	return &Transcript{progress: progress, started: time.Now(), redact: redact, calls: map[string]engine.Progress{}}
 }
 
 // Decode reads as much of what a CLI prints as it can: a field of an unexpected type stays empty, the others are kept. Invalid
@@ -82,15 +83,27 @@ func (t *Transcript) Report(kind engine.ProgressKind, text string) {
 	}
 }
 
-// Tool reports the call of a tool: its target and its arguments.
-func (t *Transcript) Tool(name, target, arguments string) {
+// Tool reports the call of a tool: its target and its arguments. The id is the CLI's own.
+func (t *Transcript) Tool(id, name, target, arguments string) {
 	if t.progress != nil {
 		t.running = t.clean(name+" "+target, maxProgress)
-		t.progress(engine.Progress{
-			Kind: engine.ProgressTool, Elapsed: time.Since(t.started),
-			Text: t.running, Target: t.clean(arguments, maxTarget),
-		})
+		t.calls[id] = engine.Progress{Kind: engine.ProgressTool, Text: t.running, Target: t.clean(arguments, maxTarget)}
+		t.tell(t.calls[id])
 	}
+}
+
+// Failed reports that the call with this id failed.
+func (t *Transcript) Failed(id string) {
+	if p, called := t.calls[id]; called {
+		delete(t.calls, id)
+		p.Kind = engine.ProgressFailed
+		t.tell(p)
+	}
+}
+
+func (t *Transcript) tell(p engine.Progress) {
+	p.Elapsed = time.Since(t.started)
+	t.progress(p)
 }
 
 // Returned records that the last tool has returned.
