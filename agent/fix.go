@@ -24,7 +24,7 @@ drafts and on pull requests that a label holds.`,
 		Example: "  touchstone fix 12 --repo acme/app",
 		Args:    cli.OnePull,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.Once(cmd, args[0], decide.Author, func(ctx context.Context, a *worker.Agent, pr forge.PullRequest) error {
+			return s.Once(cmd, args[0], decide.Author, true, func(ctx context.Context, a *worker.Agent, pr forge.PullRequest) error {
 				switch {
 				case !verdict.SameLogin(pr.Author.Login, pr.Viewer):
 					return fmt.Errorf("%s belongs to %s; fix pushes only to %s's own pull requests", pr.Ref, pr.Author.Login, pr.Viewer)

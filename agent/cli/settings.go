@@ -93,8 +93,8 @@ func LogLevel(cfg config.Config) {
 	zerolog.SetGlobalLevel(level)
 }
 
-// Once runs one action on one pull request in a role.
-func (s *Settings) Once(cmd *cobra.Command, arg string, role decide.Role,
+// Once runs one action on one pull request in a role. If it posts nothing, any login may run it.
+func (s *Settings) Once(cmd *cobra.Command, arg string, role decide.Role, posts bool,
 	do func(context.Context, *worker.Agent, forge.PullRequest) error) (err error) {
 	var dir *tempdir.Dir
 	defer func() {
@@ -106,7 +106,7 @@ func (s *Settings) Once(cmd *cobra.Command, arg string, role decide.Role,
 		if dir, err = tempdir.Open(ctx, cfg.StateDir); err != nil {
 			return nil, err
 		}
-		return compose.NewAgent(ctx, config.NewLive(cfg, remoteconfig.Of(ctx, cfg)), role, dir.Path)
+		return compose.NewAgent(ctx, config.NewLive(cfg, remoteconfig.Of(ctx, cfg)), role, dir.Path, posts)
 	})
 }
 

@@ -77,7 +77,7 @@ func New(ctx context.Context, cfg config.Config, role decide.Role) (*daemon.Daem
 	err = errors.Join(erase.All(tempDir), os.MkdirAll(tempDir, 0o700))
 	if err == nil {
 		var ready engine.Version
-		d.Agent, ready, err = newAgent(ctx, d.Settings, role, tempDir, func(models []fallback.Rest) {
+		d.Agent, ready, err = newAgent(ctx, d.Settings, role, tempDir, true, func(models []fallback.Rest) {
 			d.Activity.Rest(names(models))
 			writeResting(ctx, log, models)
 		})
@@ -106,9 +106,10 @@ func New(ctx context.Context, cfg config.Config, role decide.Role) (*daemon.Daem
 
 // NewAgent builds an agent for one role, without a journal: any number of such agents may work on one
 // machine, beside its daemon, and their costs count towards the daemon's day. tempDir is a directory for the
-// files of running sessions; empty means the system's own.
-func NewAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir string) (*worker.Agent, error) {
-	a, _, err := newAgent(ctx, live, role, tempDir, nil)
+// files of running sessions; empty means the system's own. The login of an agent that posts nothing need not be
+// one that may take the role.
+func NewAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir string, posts bool) (*worker.Agent, error) {
+	a, _, err := newAgent(ctx, live, role, tempDir, posts, nil)
 	if err == nil {
 		a.Charge = func(usd float64) error { return journal.Charge(journalDir(live.Config(), role), a.Now(), usd) }
 	}
@@ -123,7 +124,10 @@ func journalDir(cfg config.Config, role decide.Role) string {
 // NewMerger builds an author's agent that only merges, on a person's command. It needs no model, and so runs
 // where none is installed.
 func NewMerger(ctx context.Context, live *config.Live) (*worker.Agent, error) {
-	client, self, err := identified(ctx, live.Config(), decide.Author)
+	client, self, err := identified(ctx, live.Config())
+	if err == nil {
+		err = CheckIdentity(decide.Author, self, live.Config().Reviewers)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -137,10 +141,13 @@ func NewMerger(ctx context.Context, live *config.Live) (*worker.Agent, error) {
 
 // newAgent is NewAgent, and also returns the model CLI's version. resting, if not nil, receives the models
 // that are not used for now.
-func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir string,
+func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir string, posts bool,
 	resting func([]fallback.Rest)) (*worker.Agent, engine.Version, error) {
 	cfg := live.Config()
-	client, self, err := identified(ctx, cfg, role)
+	client, self, err := identified(ctx, cfg)
+	if err == nil && posts {
+		err = CheckIdentity(role, self, cfg.Reviewers)
+	}
 	if err != nil {
 		return nil, engine.Version{}, err
 	}
@@ -190,8 +197,8 @@ func App(cfg config.Config) (*forge.App, error) {
 	return &forge.App{ID: cfg.GitHub.AppID, Key: key}, nil
 }
 
-// identified returns a client and the login as which it acts, if that login may take the role.
-func identified(ctx context.Context, cfg config.Config, role decide.Role) (*forge.Client, string, error) {
+// identified returns a client and the login as which it acts.
+func identified(ctx context.Context, cfg config.Config) (*forge.Client, string, error) {
 	client, err := Client(cfg)
 	if err != nil {
 		return nil, "", err
@@ -200,7 +207,7 @@ func identified(ctx context.Context, cfg config.Config, role decide.Role) (*forg
 	if err != nil {
 		return nil, "", fmt.Errorf("look up the login of the token: %w", err)
 	}
-	return client, self, CheckIdentity(role, self, cfg.Reviewers)
+	return client, self, nil
 }
 
 // Assemble builds an agent that acts as the login self through a client of that login, with the models of an
@@ -267,8 +274,11 @@ func believe(live *config.Live, role decide.Role, self string, now func() time.T
 	if err != nil {
 		return nil, nil, err
 	}
-	if role == decide.Author {
+	switch reviewers := live.Config().Reviewers; {
+	case role == decide.Author:
 		return book, key, book.HoldAuthor(self, trust.Public(key))
+	case len(reviewers) > 0 && !verdict.ListsLogin(reviewers, self): // it may not review, and posts nothing
+		return book, key, nil
 	}
 	return book, key, book.Hold(self, trust.Public(key))
 }

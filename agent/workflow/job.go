@@ -160,7 +160,7 @@ func (w *Job) Review(cmd *cobra.Command, s *cli.Settings) error {
 		fmt.Fprintf(w.Out, "::notice title=touchstone::%s\n", why)
 		return errors.Join(w.summarize("touchstone review", why), w.output(skipped, 0))
 	}
-	err := s.Once(cmd, fmt.Sprintf("%s#%d", w.repository, request.Number), decide.Reviewer,
+	err := s.Once(cmd, fmt.Sprintf("%s#%d", w.repository, request.Number), decide.Reviewer, false,
 		func(ctx context.Context, a *worker.Agent, pr forge.PullRequest) error {
 			outcome, err := a.Reviewer.Review(ctx, pr, reviewer.Options{DryRun: true, Allowance: pull.BudgetsOf(a.Config()).Round})
 			if err != nil {
