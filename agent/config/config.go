@@ -94,8 +94,8 @@ func (c Config) Path() string { return c.path }
 
 // GitHub holds the address of GitHub and the credentials for it.
 type GitHub struct {
-	// APIURL is the root of the REST API; https://api.github.com/ by default, and https://host/api/v3/ for a
-	// GitHub Enterprise Server.
+	// APIURL is the root of the REST API; https://api.github.com/ by default, https://HOST/api/v3/ for a
+	// GitHub Enterprise Server, and https://api.NAME.ghe.com/ for data residency.
 	APIURL string `yaml:"api_url"`
 	// TokenFile is the path of a file that contains only the token. None by default.
 	TokenFile string `yaml:"token_file"`

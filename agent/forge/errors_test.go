@@ -67,7 +67,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			[]string{"acme/app", "does not exist"}},
 		{answer(200, `{"errors":[{"message":"Something went wrong"}]}`), query, []string{"Something went wrong"}},
 		{answer(200, `<html>`), query, []string{"GitHub's answer cannot be read", "check github.api_url"}},
-		{answer(404, `<html>`), query, []string{"check github.api_url", "https://HOST/api/v3/"}},
+		{answer(404, `<html>`), query, []string{"check github.api_url", "https://HOST/api/v3/", "https://api.NAME.ghe.com/"}},
 		{answer(405, ``), query, []string{"check github.api_url"}},
 		{answer(200, `{"merged":false,"message":"no"}`), act, []string{"did not merge"}},
 	} {

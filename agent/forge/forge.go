@@ -73,10 +73,14 @@ func New(cfg Config) (*Client, error) {
 func (cfg Config) api() (*url.URL, error) {
 	api, err := url.Parse(cmp.Or(cfg.APIURL, defaultAPIURL))
 	if err != nil || api.Host == "" || api.User != nil || api.RawQuery != "" || api.Fragment != "" {
-		return nil, errors.New("github.api_url is not the address of an API; it looks like https://api.github.com/ or https://host/api/v3/")
+		return nil, errors.New("github.api_url is not the address of an API; it looks like https://api.github.com/, " +
+			"https://api.NAME.ghe.com/ or https://HOST/api/v3/")
 	}
 	if api.Scheme != "https" && (api.Scheme != "http" || !loopback(api.Hostname())) {
 		return nil, fmt.Errorf("github.api_url %s would send the token unencrypted; use https", api)
+	}
+	if name, ok := strings.CutSuffix(api.Hostname(), ".ghe.com"); ok && !strings.HasPrefix(name, "api.") {
+		return nil, fmt.Errorf("github.api_url %s is the address of pages; the API is at https://api.%s/", api, api.Hostname())
 	}
 	if !strings.HasSuffix(api.Path, "/") {
 		api.Path += "/"

@@ -77,7 +77,8 @@ func (c *Client) ask(ctx context.Context, document string, variables map[string]
 }
 
 // checkAddress is what to do if something else than GitHub's API answers.
-const checkAddress = "check github.api_url: it is https://api.github.com/, and https://HOST/api/v3/ for GitHub Enterprise Server"
+const checkAddress = "check github.api_url: it is https://api.github.com/, https://api.NAME.ghe.com/ for a company whose GitHub is at " +
+	"NAME.ghe.com, and https://HOST/api/v3/ for GitHub Enterprise Server"
 
 // misdirected corrects what to do about a refusal of a whole GraphQL request. GitHub reports a missing repository or
 // pull request with status 200, so these statuses come from a server that has no GraphQL there.

@@ -287,6 +287,7 @@ func TestAllAddressesFollowFromTheAPIs(t *testing.T) {
 		{APIURL: "git.acme.example", Token: "abc"},
 		{APIURL: "https://user:" + secret + "@git.acme.example/", Token: "abc"},
 		{APIURL: "://", Token: "abc"},
+		{APIURL: "https://acme.ghe.com/api/v3/", Token: "abc"},
 		{Token: ""},
 		{Token: secret + "\n"},
 	} {
