@@ -174,7 +174,7 @@ func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir 
 
 // Client returns a GitHub client for the configured identity: a token's login or an App.
 func Client(cfg config.Config) (*forge.Client, error) {
-	as := forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Version: version.String()}
+	as := forge.Config{APIURL: cfg.GitHub.APIURL, Token: string(cfg.GitHub.Token), Renew: cfg.GitHub.Renew, Version: version.String()}
 	if as.Token == "" && cfg.GitHub.AppID != 0 {
 		var err error
 		if as.App, err = App(cfg); err != nil {

@@ -109,6 +109,8 @@ type GitHub struct {
 	// Token comes from GITHUB_TOKEN or, if that is empty, from TokenFile, or else from TokenCommand. It takes
 	// precedence over the App.
 	Token Secret `yaml:"-"`
+	// Renew says where Token comes from and what to do if GitHub rejects it.
+	Renew string `yaml:"-"`
 	// AppKey comes from AppKeyFile.
 	AppKey Secret `yaml:"-"`
 }

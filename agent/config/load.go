@@ -105,6 +105,7 @@ func (c *Config) locate(base string, getenv func(string) string) {
 // readSecrets reads the secrets from the environment, from files and from programs.
 func (c *Config) readSecrets(getenv func(string) string) error {
 	c.GitHub.Token = Secret(strings.TrimSpace(getenv("GITHUB_TOKEN")))
+	c.GitHub.Renew = c.GitHub.renew(c.GitHub.Token != "")
 	c.Relay.Token = Secret(strings.TrimSpace(getenv("RELAY_TOKEN")))
 	return errors.Join(
 		c.ReadSecret(&c.GitHub.Token, "github.token_file", c.GitHub.TokenFile),
@@ -113,6 +114,34 @@ func (c *Config) readSecrets(getenv func(string) string) error {
 		c.ReadSecret(&c.Relay.Token, "relay.token_file", c.Relay.TokenFile),
 		c.ReadSecret(&c.Notify.SlackWebhook, "notify.slack_webhook_file", c.Notify.SlackWebhookFile),
 	)
+}
+
+// renew says what to do about a token that GitHub rejects: the environment's wins over all others, and can be an old one.
+func (g GitHub) renew(environment bool) string {
+	var settings string
+	switch {
+	case g.TokenFile != "":
+		settings = "github.token_file"
+	case len(g.TokenCommand) > 0:
+		settings = "github.token_command"
+	case g.AppID != 0:
+		settings = "github.app_id"
+	}
+	const broken = "is wrong, expired or revoked"
+	switch {
+	case environment && settings != "":
+		return fmt.Sprintf("the token of the environment's GITHUB_TOKEN %s, and it wins over %s: unset it to use that, or create a new one",
+			broken, settings)
+	case environment:
+		return fmt.Sprintf("the token of the environment's GITHUB_TOKEN %s: create a new one and set GITHUB_TOKEN or github.token_file",
+			broken)
+	case g.TokenFile != "":
+		return fmt.Sprintf("the token in %s, which github.token_file names, %s: create a new one and write it into that file", g.TokenFile, broken)
+	case len(g.TokenCommand) > 0:
+		return fmt.Sprintf("the token that github.token_command prints, which is %q, %s: log in again with that program, or correct the setting",
+			strings.Join(g.TokenCommand, " "), broken)
+	}
+	return "" // an App's are renewed
 }
 
 // locate makes the path of a file absolute.

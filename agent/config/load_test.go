@@ -196,6 +196,39 @@ func TestTokensComeFromTheirFilesOrTheEnvironment(t *testing.T) {
 	}
 }
 
+// TestARejectedTokenIsNamedByItsSource: the environment's may be an old one that hides a good one.
+func TestARejectedTokenIsNamedByItsSource(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	file := write(t, "ghp_of_file", 0o600, home, "github")
+	for name, test := range map[string]struct {
+		settings, environment string
+		says                  []string
+	}{
+		"environment":                {"", "ghp_of_env", []string{"environment's GITHUB_TOKEN is", "create a new one"}},
+		"environment over a file":    {"token_file: github", "ghp_of_env", []string{"wins over github.token_file: unset it"}},
+		"environment over an App":    {"app_id: 7", "ghp_of_env", []string{"wins over github.app_id: unset it"}},
+		"environment over a program": {"token_command: [echo, x]", "ghp_of_env", []string{"wins over github.token_command: unset it"}},
+		"file":                       {"token_file: github", "", []string{"the token in " + file, "write it into that file"}},
+		"program":                    {"token_command: [echo, x]", "", []string{`"echo x"`, "log in again"}},
+		"App":                        {"app_id: 7", "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := write(t, "github: {"+test.settings+"}\n", 0o600, home, name+".yaml")
+			got, err := Load(path, environment(home, "GITHUB_TOKEN", test.environment))
+			if err != nil || len(test.says) == 0 && got.GitHub.Renew != "" {
+				t.Errorf("%q, %v", got.GitHub.Renew, err)
+			}
+			for _, part := range test.says {
+				if !strings.Contains(got.GitHub.Renew, part) {
+					t.Errorf("%q does not say %q", got.GitHub.Renew, part)
+				}
+			}
+		})
+	}
+}
+
 // FuzzDecode: any file is refused, or it means the same when it is written
 // out and read back.
 func FuzzDecode(f *testing.F) {

@@ -185,7 +185,7 @@ func (t token) remedy(kind error, header http.Header) string {
 	}
 	switch kind {
 	case ErrUnauthorized:
-		return "the token is wrong, expired or revoked: create a new one and set GITHUB_TOKEN or github.token_file"
+		return cmp.Or(t.renew, "the token is wrong, expired or revoked: create a new one and set GITHUB_TOKEN or github.token_file")
 	case ErrNotFound:
 		return "check the name, and that the token was given access to this repository"
 	case ErrForbidden:
@@ -207,8 +207,10 @@ func (t token) remedy(kind error, header http.Header) string {
 // token is the secret that authenticates us to GitHub.
 type token struct {
 	text string
-	app  bool // of an App's installation
-	own  bool // of an App itself
+	// renew is what to do if GitHub rejects it.
+	renew string
+	app   bool // of an App's installation
+	own   bool // of an App itself
 }
 
 // redact removes the token from a text.

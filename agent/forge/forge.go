@@ -29,6 +29,7 @@ const maxRestPages = 20
 type Config struct {
 	APIURL    string            // root of the REST API; empty means github.com's, a GitHub Enterprise Server's is https://host/api/v3/
 	Token     string            // of a person's or a machine's login
+	Renew     string            // what to do if GitHub rejects Token, for a person; empty means a sentence about where it can be
 	App       *App              // acts instead of Token, by its installations
 	Transport http.RoundTripper // carries the requests; nil means a transport with timeouts of its own
 	Version   string            // of this program, for the User-Agent header
@@ -59,7 +60,7 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := &Client{graphql: graphqlURL(*api), web: webURL(*api), token: token{text: cfg.Token, app: cfg.App != nil}}
+	client := &Client{graphql: graphqlURL(*api), web: webURL(*api), token: token{text: cfg.Token, renew: cfg.Renew, app: cfg.App != nil}}
 	transport := newTransport(cfg, api)
 	client.http, client.clock, client.signer = &http.Client{Transport: transport}, transport.clock, transport.signer
 	client.bare = transport.base

@@ -44,7 +44,7 @@ func newTransport(cfg Config, api *url.URL) *transport {
 		own.ResponseHeaderTimeout = attemptTimeout
 		base = own
 	}
-	t := &transport{base: base, host: api.Host, signer: token{text: cfg.Token}, clock: &clock{}}
+	t := &transport{base: base, host: api.Host, signer: token{text: cfg.Token, renew: cfg.Renew}, clock: &clock{}}
 	if cfg.App != nil {
 		t.signer = &installations{app: *cfg.App, api: api, base: base, clock: t.clock}
 	}

@@ -116,7 +116,7 @@ func (s *Machine) login(ctx context.Context, cfg *config.Config) error {
 		if err != nil {
 			return fmt.Errorf("find the file that --github-token-file names: %w", err)
 		}
-		cfg.GitHub.Token = "" // the environment's
+		cfg.GitHub.Token, cfg.GitHub.Renew = "", "" // the environment's
 		if err := cfg.ReadSecret(&cfg.GitHub.Token, "--github-token-file", path); err != nil {
 			return err
 		}
