@@ -136,7 +136,8 @@ func (g GitHub) renew(environment bool) string {
 		return fmt.Sprintf("the token of the environment's GITHUB_TOKEN %s: create a new one and set GITHUB_TOKEN or github.token_file",
 			broken)
 	case g.TokenFile != "":
-		return fmt.Sprintf("the token in %s, which github.token_file names, %s: create a new one and write it into that file", g.TokenFile, broken)
+		return fmt.Sprintf("the token in %s, which github.token_file names, %s: create a new one and write it into that file",
+			g.TokenFile, broken)
 	case len(g.TokenCommand) > 0:
 		return fmt.Sprintf("the token that github.token_command prints, which is %q, %s: log in again with that program, or correct the setting",
 			strings.Join(g.TokenCommand, " "), broken)

@@ -60,6 +60,7 @@ func (s *Machine) Prepare(cmd *cobra.Command) (config.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
+	s.App = s.App && cfg.GitHub.AppID == 0 // else it is created already
 	if s.Plain {
 		return cfg, setup.Check(cfg.Path(), s.changes)
 	}
