@@ -20,7 +20,7 @@ now and how many pull requests wait. For what they did last, see touchstone
 status.`,
 		Example: "  touchstone ps\n  touchstone ps --format json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := config.Load(s.ConfigPath, os.Getenv)
+			cfg, err := config.Read(s.ConfigPath, os.Getenv)
 			if err != nil {
 				return config.Mistake{Err: err}
 			}

@@ -29,7 +29,10 @@ With --watch it stays on the screen until it is interrupted, with the open pull
 requests and the other machines that the relay knows.`,
 		Example: "  touchstone status\n  touchstone status --watch\n  touchstone status --format json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := config.Load(s.ConfigPath, os.Getenv)
+			cfg, err := config.Read(s.ConfigPath, os.Getenv)
+			if err == nil {
+				err = cfg.ReadRelayToken(os.Getenv)
+			}
 			if err != nil {
 				return config.Mistake{Err: err}
 			}

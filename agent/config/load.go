@@ -33,6 +33,15 @@ const (
 // The errors are for people. Validate checks whether the settings can work, and the code that needs a secret
 // reports that it is missing.
 func Load(path string, getenv func(string) string) (Config, error) {
+	cfg, err := Read(path, getenv)
+	if err != nil {
+		return cfg, err
+	}
+	return cfg, cfg.readSecrets(getenv)
+}
+
+// Read is Load without the secrets: it opens none of their files, and starts no program.
+func Read(path string, getenv func(string) string) (Config, error) {
 	cfg := Default()
 	required := path != ""
 	if !required {
@@ -40,7 +49,7 @@ func Load(path string, getenv func(string) string) (Config, error) {
 	}
 	if path == "" {
 		cfg.locate("", getenv)
-		return cfg, cfg.readSecrets(getenv)
+		return cfg, nil
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -52,7 +61,7 @@ func Load(path string, getenv func(string) string) (Config, error) {
 	if err != nil && (required || !errors.Is(err, fs.ErrNotExist)) {
 		return cfg, err
 	}
-	return cfg, cfg.readSecrets(getenv)
+	return cfg, nil
 }
 
 // CheckText reports what is invalid in a text that is to be the file at path. It reads no secrets.
@@ -106,14 +115,19 @@ func (c *Config) locate(base string, getenv func(string) string) {
 func (c *Config) readSecrets(getenv func(string) string) error {
 	c.GitHub.Token = Secret(strings.TrimSpace(getenv("GITHUB_TOKEN")))
 	c.GitHub.Renew = c.GitHub.renew(c.GitHub.Token != "")
-	c.Relay.Token = Secret(strings.TrimSpace(getenv("RELAY_TOKEN")))
 	return errors.Join(
 		c.ReadSecret(&c.GitHub.Token, "github.token_file", c.GitHub.TokenFile),
 		c.ReadSecret(&c.GitHub.AppKey, "github.app_key_file", c.GitHub.AppKeyFile),
 		askSecret(&c.GitHub.Token, "github.token_command", c.GitHub.TokenCommand, commandTimeout),
-		c.ReadSecret(&c.Relay.Token, "relay.token_file", c.Relay.TokenFile),
+		c.ReadRelayToken(getenv),
 		c.ReadSecret(&c.Notify.SlackWebhook, "notify.slack_webhook_file", c.Notify.SlackWebhookFile),
 	)
+}
+
+// ReadRelayToken reads the relay's token alone, after Read.
+func (c *Config) ReadRelayToken(getenv func(string) string) error {
+	c.Relay.Token = Secret(strings.TrimSpace(getenv("RELAY_TOKEN")))
+	return c.ReadSecret(&c.Relay.Token, "relay.token_file", c.Relay.TokenFile)
 }
 
 // renew says what to do about a token that GitHub rejects: the environment's wins over all others, and can be an old one.
