@@ -19,11 +19,12 @@ func newStatus(s *cli.Settings) *cobra.Command {
 		Use:   "status",
 		Short: "Show what the agents of this machine did last and are doing now",
 		Long: `status reads the journals of this machine's agents, running or not. It prints
-what each agent does now, its newest entries, which models a running agent does
-not use for a while because they did not answer, and what stops it from working
-at all, such as a full disk. It asks the relay which models are chosen for all
-agents. Entries say what was so at their time: touchstone queue says what each
-pull request waits for now, and touchstone why all that blocks one.
+what each agent does now, its newest entries without waits that are over, which
+models a running agent does not use for a while because they did not answer, and
+what stops it from working at all, such as a full disk. It asks the relay which
+models are chosen for all agents. Entries say what was so at their time:
+touchstone queue says what each pull request waits for now, and touchstone why
+all that blocks one.
 
 With --watch it stays on the screen until it is interrupted, with the open pull
 requests and the other machines that the relay knows.`,

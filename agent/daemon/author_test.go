@@ -100,6 +100,11 @@ func TestASweepFindsWhatWasClosed(t *testing.T) {
 		defer d.mu.Unlock()
 		return len(d.workers) == 0
 	})
+	var last journal.Entry
+	a.Journal.Each(func(e journal.Entry) { last = e })
+	if last.Act != journal.Over || !strings.Contains(last.Outcome.Detail, "closed") {
+		t.Errorf("touchstone status is told %s", last)
+	}
 }
 
 // A merge that git could not show is compared with what was approved once git can: no event may come after that of the merge.

@@ -265,6 +265,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, wake chan struct{}) {
 	reading, acting := trouble{what: "cannot read the pull request"}, trouble{what: "cannot continue with the pull request"}
 	held, ending := trouble{what: "this machine is at a standstill", held: true}, trouble{what: "cannot finish with the pull request"}
 	var said [3]string // kind, head and reason of the last log line
+	waits := ""        // the head on which a wait is noted
 	for {
 		select {
 		case <-wake:
@@ -287,8 +288,13 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, wake chan struct{}) {
 			if announced := [...]string{string(action.Kind), action.SHA, action.Reason}; announced != said {
 				log.Info().Str("sha", verdict.Short(action.SHA)).Str("action", string(action.Kind)).Msg(action.Reason)
 				said = announced
-				if action.Noted {
-					d.Agent.Note(ctx, ref, action)
+				switch {
+				case action.Noted:
+					waits = action.SHA
+					d.Agent.Note(ctx, ref, waits, action)
+				case waits != "":
+					d.Agent.Note(ctx, ref, waits, action)
+					waits = ""
 				}
 			}
 		}

@@ -34,8 +34,8 @@ const (
 // interrupted is the Outcome.Detail of an act that was cut off when its process ended.
 const interrupted = "interrupted: the agent was stopped in the middle of it"
 
-// Wait is the Entry.Act of an announced wait, in which nothing was done.
-const Wait = "wait"
+// Wait is the Entry.Act of an announced wait, in which nothing was done, and Over that of the end of one.
+const Wait, Over = "wait", "over"
 
 // ErrUnwritten means that an entry could not be written to disk.
 var ErrUnwritten = errors.New("the journal cannot be written; free space on the disk, or make it writable")
@@ -210,11 +210,20 @@ func (j *Journal) Attempts(ref, sha string, since time.Time) (n int, last Entry)
 
 // Note records a wait that was announced, with the text of the announcement.
 func (j *Journal) Note(ref, sha, detail string) error {
-	id, err := j.Begin(Entry{Ref: ref, SHA: sha, Act: Wait})
+	return j.note(Entry{Ref: ref, SHA: sha, Act: Wait}, detail)
+}
+
+// Over records that such a wait is over, and why.
+func (j *Journal) Over(ref, sha, detail string) error {
+	return j.note(Entry{Ref: ref, SHA: sha, Act: Over}, detail)
+}
+
+func (j *Journal) note(e Entry, detail string) error {
+	id, err := j.Begin(e)
 	if err != nil {
 		return err
 	}
-	return j.End(id, Outcome{Detail: detail})
+	return j.End(id, Outcome{Detail: detail}) // not as a success, from which failures are counted anew
 }
 
 // Each calls visit for every entry, oldest first. The function visit must not use the journal.
@@ -251,7 +260,7 @@ func (e Entry) String() string {
 	case e.Interrupted:
 		came = "interrupted"
 	case e.Ended.IsZero():
-	case e.Act == Wait:
+	case e.Act == Wait || e.Act == Over:
 		came = verdict.OneLine(e.Outcome.Detail)
 	case e.Outcome.OK:
 		came = "done in " + e.Ended.Sub(e.Begun).Round(100*time.Millisecond).String()

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,7 +51,7 @@ type Agent struct {
 	Running bool `json:"running"`
 	// Now is what a running agent does.
 	Now event.Beacon `json:"now,omitzero"`
-	// Entries counts the acts in the journal; Last are the newest acts, in chronological order.
+	// Entries counts the acts in the journal; Last are the newest acts, in chronological order, without waits that are over.
 	Entries    int                `json:"entries"`
 	Last       []Act              `json:"last"`
 	Resting    []journal.Rest     `json:"resting"`
@@ -80,9 +81,6 @@ func Read(cfg config.Config, last int) (s Machine, err error) {
 			return s, err
 		}
 		a.Ran, a.Entries = true, len(entries)
-		for _, e := range entries[max(0, len(entries)-last):] {
-			a.Last = append(a.Last, Act{e, e.Begun, e.Ended, e.Outcome, e.Interrupted})
-		}
 		var restErr, stillErr error
 		a.Now, err = journal.ActivityOf(dir)
 		a.Resting, restErr = journal.Resting(dir)
@@ -91,9 +89,24 @@ func Read(cfg config.Config, last int) (s Machine, err error) {
 			return s, err
 		}
 		a.Resting, a.Running = report.List(a.Resting), a.Now.Role != ""
+		entries = current(entries, a.Running)
+		for _, e := range entries[max(0, len(entries)-last):] {
+			a.Last = append(a.Last, Act{e, e.Begun, e.Ended, e.Outcome, e.Interrupted})
+		}
 		s.Agents = append(s.Agents, a)
 	}
 	return s, nil
+}
+
+// current leaves out the waits that are over: something came after them on their pull request, or their agent has ended.
+func current(entries []journal.Entry, running bool) []journal.Entry {
+	newest := map[string]journal.ID{}
+	for _, e := range entries {
+		newest[e.Ref] = e.ID
+	}
+	return slices.DeleteFunc(entries, func(e journal.Entry) bool {
+		return e.Act == journal.Over || e.Act == journal.Wait && (!running || newest[e.Ref] != e.ID)
+	})
 }
 
 // Write writes the status for people.

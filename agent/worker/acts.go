@@ -173,13 +173,17 @@ func own(pr forge.PullRequest, e journal.Entry, seen forge.Enqueuing) bool {
 	return verdict.SameLogin(seen.By.Login, pr.Viewer) && seen.At.Sub(e.Begun).Abs() < atOnce
 }
 
-// Note stores what the agent waits for, for touchstone status.
-func (a *Agent) Note(ctx context.Context, ref forge.Ref, action decide.Action) {
+// Note stores what the agent waits for on a head, or that it does so no more, for touchstone status.
+func (a *Agent) Note(ctx context.Context, ref forge.Ref, sha string, action decide.Action) {
 	if a.Journal == nil {
 		return
 	}
-	if err := a.Journal.Note(ref.String(), action.SHA, action.Reason); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("touchstone status will not show this wait")
+	note := a.Journal.Note
+	if !action.Noted {
+		note = a.Journal.Over
+	}
+	if err := note(ref.String(), sha, action.Reason); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("touchstone status will not show this wait or its end")
 	}
 }
 

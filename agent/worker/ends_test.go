@@ -105,7 +105,7 @@ func TestAuthorWaitsAfterAPersonsPush(t *testing.T) {
 		t.Errorf("without a pause it comes to %+v", action)
 	}
 	configure(a, func(c *config.Config) { c.Author.Pause = pause })
-	a.Note(t.Context(), pr.Ref, decided(t, g, a, pr))
+	a.Note(t.Context(), pr.Ref, pr.Head.SHA, decided(t, g, a, pr))
 	if waits := entries(a, journal.Wait); len(waits) != 1 || waits[0].Ended.IsZero() ||
 		!strings.Contains(waits[0].String(), loopback.Author+" pushed to the branch, and the agent leaves it alone until ") {
 		t.Errorf("touchstone status shows %q", waits)
