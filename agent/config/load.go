@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -28,7 +29,8 @@ const (
 // the settings name. It looks up environment variables with getenv, as os.Getenv does. An empty path means
 // $XDG_CONFIG_HOME/touchstone/agent.yaml (%APPDATA%\touchstone\agent.yaml on Windows), which need not exist.
 // In settings that hold paths, ~/ is the home directory, and a relative path is relative to the directory of
-// the configuration file; so is that of a program, unless it is a plain name, which is searched for on PATH.
+// the configuration file; so is that of a program, unless it is a plain name, which is searched for on PATH, and that of
+// a program's argument if it begins with ./, ../ or ~/.
 //
 // The errors are for people. Validate checks whether the settings can work, and the code that needs a secret
 // reports that it is missing.
@@ -96,8 +98,10 @@ func (c *Config) locate(base string, getenv func(string) string) {
 	}
 	// Where a command is called, a change may have put a program of that name.
 	for _, command := range [][]string{c.GitHub.TokenCommand, c.Engine.Command, c.Engine.ACP.Command} {
-		if len(command) > 0 && filepath.Base(command[0]) != command[0] {
-			command[0] = locate(command[0], base, getenv)
+		for i, word := range command {
+			if i == 0 && filepath.Base(word) != word || Relative(word) {
+				command[i] = locate(word, base, getenv)
+			}
 		}
 	}
 	if !inRepository(c.Guidelines) {
@@ -118,7 +122,7 @@ func (c *Config) readSecrets(getenv func(string) string) error {
 	return errors.Join(
 		c.ReadSecret(&c.GitHub.Token, "github.token_file", c.GitHub.TokenFile),
 		c.ReadSecret(&c.GitHub.AppKey, "github.app_key_file", c.GitHub.AppKeyFile),
-		askSecret(&c.GitHub.Token, "github.token_command", c.GitHub.TokenCommand, commandTimeout),
+		askSecret(&c.GitHub.Token, "github.token_command", c.GitHub.TokenCommand, filepath.Dir(c.path), commandTimeout),
 		c.ReadRelayToken(getenv),
 		c.ReadSecret(&c.Notify.SlackWebhook, "notify.slack_webhook_file", c.Notify.SlackWebhookFile),
 	)
@@ -159,6 +163,12 @@ func (g GitHub) renew(environment bool) string {
 	return "" // an App's are renewed
 }
 
+// Relative reports whether a word of a command is certainly a path that is not absolute, and not the name of a program, a
+// pattern or a flag.
+func Relative(word string) bool {
+	return slices.ContainsFunc([]string{"./", "../", "~/"}, func(start string) bool { return strings.HasPrefix(word, start) })
+}
+
 // locate makes the path of a file absolute.
 func locate(file, base string, getenv func(string) string) string {
 	if rest, ok := strings.CutPrefix(file, "~/"); ok {
@@ -191,16 +201,17 @@ func (c *Config) ReadSecret(s *Secret, key, file string) error {
 // commandTimeout is the maximum time in which a program must print a secret.
 const commandTimeout = 15 * time.Second
 
-// askSecret runs the program in the setting key for a secret that has no other source. The error contains
+// askSecret runs the program in the setting key, in dir, for a secret that has no other source. Where it is called, a
+// change may have put files that its arguments name. The error contains
 // what the program prints to stderr, but never what it prints as the secret.
-func askSecret(s *Secret, key string, command []string, limit time.Duration) error {
+func askSecret(s *Secret, key string, command []string, dir string, limit time.Duration) error {
 	if *s != "" || len(command) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	program := exec.CommandContext(ctx, command[0], command[1:]...)
-	program.WaitDelay = time.Second
+	program.Dir, program.WaitDelay = dir, time.Second
 	printed, err := program.Output()
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // it is about child processes that are still running

@@ -55,8 +55,9 @@ func TestLoadOverlaysTheDefaults(t *testing.T) {
 		"a byte order mark":      {"\ufeffsweep: 1m\n", func(c *Config) { c.Sweep = Duration(time.Minute) }},
 		"one of a section":       {"merge: {auto: false}\n", func(c *Config) { c.Merge.Auto = false }},
 		"a list instead of ours": {"engine:\n  command: [nice, claude]\n", func(c *Config) { c.Engine.Command = []string{"nice", "claude"} }},
-		"a program beside the file": {"engine:\n  command: [bin/claude, ./x]\n",
-			func(c *Config) { c.Engine.Command = []string{filepath.Join(home, "bin", "claude"), "./x"} }},
+		"a program beside the file": {"engine:\n  command: [bin/claude, ./x, x/y, ~/z, --in=./x]\n", func(c *Config) {
+			c.Engine.Command = []string{filepath.Join(home, "bin", "claude"), filepath.Join(home, "x"), "x/y", filepath.Join(home, "z"), "--in=./x"}
+		}},
 		"a program at home": {"engine: {acp: {command: [~/bin/goose, acp]}}\n",
 			func(c *Config) { c.Engine.ACP.Command = []string{filepath.Join(home, "bin", "goose"), "acp"} }},
 		"state beside the file":      {"state_dir: state\n", func(c *Config) { c.StateDir = filepath.Join(home, "state") }},
@@ -338,11 +339,13 @@ func TestTheProgramOfATokenIsNotSearchedForInAClone(t *testing.T) {
 	home, clone := t.TempDir(), t.TempDir()
 	write(t, "#!/bin/sh\necho ours\n", 0o700, home, "token")
 	write(t, "#!/bin/sh\necho theirs\n", 0o700, clone, "token")
-	path := write(t, "github: {token_command: [./token]}\n", 0o600, home, "agent.yaml")
 	t.Chdir(clone)
-	got, err := Load(path, environment(home))
-	if err != nil || string(got.GitHub.Token) != "ours" {
-		t.Errorf("the token is %q, %v", string(got.GitHub.Token), err)
+	for _, command := range []string{"[./token]", "[sh, ./token]", "[sh, token]", "[sh, -c, . ./token]"} {
+		path := write(t, "github: {token_command: "+command+"}\n", 0o600, home, "agent.yaml")
+		got, err := Load(path, environment(home))
+		if err != nil || string(got.GitHub.Token) != "ours" {
+			t.Errorf("%s: the token is %q, %v", command, string(got.GitHub.Token), err)
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ func TestAPipeIsNotWaitedFor(t *testing.T) {
 func TestATokenCommandMayLeaveAProgramBehind(t *testing.T) {
 	var token Secret
 	command := []string{"/bin/sh", "-c", "tail -f /dev/null 3<&0 & echo secret $!"}
-	err := askSecret(&token, "github.token_command", command, 500*time.Millisecond)
+	err := askSecret(&token, "github.token_command", command, "", 500*time.Millisecond)
 	printed, child, _ := strings.Cut(string(token), " ")
 	if err != nil || printed != "secret" {
 		t.Errorf("it printed %q, error %v", printed, err)
@@ -42,7 +42,7 @@ func TestATokenCommandMayLeaveAProgramBehind(t *testing.T) {
 // well succeed.
 func TestASlowTokenCommandIsNamed(t *testing.T) {
 	var token Secret
-	err := askSecret(&token, "github.token_command", []string{"/bin/sh", "-c", "exec tail -f /dev/null"}, time.Millisecond)
+	err := askSecret(&token, "github.token_command", []string{"/bin/sh", "-c", "exec tail -f /dev/null"}, "", time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "has not ended within 1ms") || strings.Contains(err.Error(), "killed") {
 		t.Errorf("error %v", err)
 	}

@@ -74,9 +74,11 @@ func (s *Machine) Prepare(cmd *cobra.Command) (config.Config, error) {
 	}
 	if command := strings.Fields(s.acp); len(command) > 0 {
 		// In the file, a path is relative to the file's directory.
-		if program := command[0]; filepath.Base(program) != program && !strings.HasPrefix(program, "~/") {
-			if command[0], err = filepath.Abs(program); err != nil {
-				return cfg, err
+		for i, word := range command {
+			if (i == 0 && filepath.Base(word) != word || config.Relative(word)) && !strings.HasPrefix(word, "~/") {
+				if command[i], err = filepath.Abs(word); err != nil {
+					return cfg, err
+				}
 			}
 		}
 		s.changes = append(s.changes, setup.UseEngine(cfg.Engine, "acp")...)
