@@ -37,7 +37,6 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		Requested: cfg.Review == config.ReviewAll ||
 			slices.ContainsFunc(pr.Requested, func(login string) bool { return verdict.ListsLogin(reviewers, login) }),
 		NeedsHuman:    Labelled(pr, cfg.Labels.NeedsHuman),
-		HoldLabel:     Labelled(pr, cfg.Labels.Hold),
 		LabelledAt:    pr.LabelledAt(cfg.Labels.NeedsHuman),
 		EscalatedAt:   escalatedAt(pr, cfg.Labels.NeedsHuman),
 		CalledAt:      CalledAt(pr, cfg.Labels.NeedsHuman, f.Rebased),
@@ -78,6 +77,9 @@ func StateOf(pr forge.PullRequest, role decide.Role, cfg config.Config, f Facts)
 		ReportedAt:    reportedAt(pr.Checks),
 		Rested:        rested(pr, cfg.Labels.NeedsHuman, now),
 		History:       f.Past,
+	}
+	if Labelled(pr, cfg.Labels.Hold) {
+		s.HoldLabel = cfg.Labels.Hold
 	}
 	var known verdict.Ledger
 	for _, r := range pr.Reviews {

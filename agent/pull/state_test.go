@@ -83,8 +83,8 @@ func TestStateCarriesLabelsAndHistory(t *testing.T) {
 	}, decide.Author, config.Default(), Facts{
 		Manual: decide.Left{Why: "by hand"}, Past: decide.History{Attempts: 2, RetryIn: time.Minute},
 	})
-	if !s.NeedsHuman || !s.HoldLabel || s.Attempts != 2 || s.RetryIn != time.Minute || s.Manual.Why != "by hand" || !s.RequireChecks ||
-		s.MaxRounds != 15 {
+	if !s.NeedsHuman || s.HoldLabel != "touchstone-hold" || s.Attempts != 2 || s.RetryIn != time.Minute || s.Manual.Why != "by hand" ||
+		!s.RequireChecks || s.MaxRounds != 15 {
 		t.Errorf("the state is %+v", s)
 	}
 	if len(s.Opinions) != 1 || !s.Opinions[0].Edited || s.Opinions[0].Record != nil || s.Opinions[0].State != "DISMISSED" {

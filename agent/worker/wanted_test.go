@@ -57,7 +57,7 @@ func TestWhatIsSaidDuringAFixIsHeard(t *testing.T) {
 				map[string]any{"title": "Backport", "head": "topic", "base": "release", "body": "Why."}, nil)
 		}, "acme/app#2 has the same branch"},
 		"a person is called": {label(config.Default().Labels.NeedsHuman), "waits for a person"},
-		"it is held":         {label(config.Default().Labels.Hold), "a label holds it"},
+		"it is held":         {label(config.Default().Labels.Hold), "the label touchstone-hold holds it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -24,7 +24,7 @@ var authorRules = append(general[:len(general):len(general)],
 	notDraft,
 	noPersonCalled,
 	rule{"not held", "no label holds it", func(s State) outcome {
-		return metIf(!s.HoldLabel, verdict.TurnPerson, func() Action { return s.act(Wait, "a label holds it") })
+		return metIf(s.HoldLabel == "", verdict.TurnPerson, func() Action { return s.act(Wait, "the label "+s.HoldLabel+" holds it") })
 	}},
 	rule{"asked", "its review is asked for", func(s State) outcome {
 		_, ordered := verdict.LastOrder(s.Orders, verdict.AskReview)

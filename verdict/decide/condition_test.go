@@ -96,8 +96,8 @@ func TestConditionsSayWhatIsMissing(t *testing.T) {
 			[]string{`checks ci: the check "cla" passed on it, but nothing on main came from`}},
 		{"more than was read", func(s *State) { s.Unread = "it has more than 1,000 comments" },
 			[]string{"read whole person: it has more than 1,000 comments"}},
-		{"the way out of the queue", func(s *State) { s.InQueue, s.Enqueued, s.HoldLabel = true, true, true }, []string{
-			"not in the queue author: must not be merged any more: a label holds it", "not held person: a label holds it",
+		{"the way out of the queue", func(s *State) { s.InQueue, s.Enqueued, s.HoldLabel = true, true, "stay" }, []string{
+			"not in the queue author: must not be merged any more: the label stay holds it", "not held person: the label stay holds it",
 			"not queued ci: it is in the merge queue",
 		}},
 	} {

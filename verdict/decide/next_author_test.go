@@ -35,7 +35,7 @@ func TestAuthorMergesItsOwnApprovedPullRequest(t *testing.T) {
 		{"another's", func(s *State) { s.Author = "mona" }, Skip, "not octocat's own"},
 		{"draft", func(s *State) { s.Draft = true }, Wait, "draft"},
 		{"needs a person", func(s *State) { s.NeedsHuman = true }, Wait, "person"},
-		{"held", func(s *State) { s.HoldLabel = true }, Wait, "label"},
+		{"held", func(s *State) { s.HoldLabel = "stay" }, Wait, "label"},
 	})
 }
 

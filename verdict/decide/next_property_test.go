@@ -91,8 +91,9 @@ func (d dice) state() State {
 		BaseReplaced: pick(d, time.Time{}, noon.Add(-time.Minute), noon, noon.Add(time.Hour)),
 		Forced: pick(d, Replacement{}, Replacement{noon.Add(-time.Minute), head}, Replacement{noon, older},
 			Replacement{noon.Add(time.Hour), head}),
-		Requested: !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), HoldLabel: rare(), EscalatedAt: pick(d, time.Time{}, noon),
-		LabelledAt: pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(),
+		Requested: !rare(), Asked: d.IntN(2) == 0, NeedsHuman: rare(), HoldLabel: pick(d, "", "", "", "stay"),
+		EscalatedAt: pick(d, time.Time{}, noon),
+		LabelledAt:  pick(d, noon, time.Time{}), CalledAt: pick(d, time.Time{}, noon, noon.Add(time.Hour)), InQueue: rare(),
 		Notices: pick(d, nil, []Notice{{Topic: "auto", SHA: older}}),
 		Unbegun: pick(d, nil, []string{"ci"}), FailedBefore: pick(d, "", "", "", "ci"), Silent: pick(d, "", "", "", "ci"),
 		BaseFails: pick(d, "", "", "", "ci"), BaseFailed: pick(d, "", "", "", "ci"),
@@ -259,7 +260,7 @@ func broken(s State, a Action) []string {
 	if a.Kind == Fix || a.Kind == Merge || a.Kind == Apply || a.Kind == Tell && !conflict {
 		must(s.Role == Author && same(s.Self, s.Author), "an author acts on their own only")
 		must(a.Kind == Tell || !s.Shared && (!s.Fork || a.Kind == Merge), "the branches of forks and shared ones are left to people")
-		must(!s.HoldLabel, "a label holds")
+		must(s.HoldLabel == "", "a label holds")
 	}
 	if acts || a.Kind == Escalate {
 		must(s.RetryIn <= 0 || s.Failed != a.Kind, "what failed is not repeated at once")
@@ -274,7 +275,7 @@ func broken(s State, a Action) []string {
 	}
 	if s.Open && s.InQueue && s.Enqueued && s.Role == Author && same(s.Self, s.Author) && s.Self != "" && s.Head != "" &&
 		(s.RetryIn == 0 || s.Failed != Dequeue) {
-		stays := a.Kind == Wait && !s.NeedsHuman && !s.HoldLabel && !s.Draft && s.Manual.Why == ""
+		stays := a.Kind == Wait && !s.NeedsHuman && s.HoldLabel == "" && !s.Draft && s.Manual.Why == ""
 		late := a.Kind == Escalate && a.Reason == inQueueLong
 		must(a.Kind == Dequeue || stays || late, "nothing stays in the queue that people keep from being merged")
 	}

@@ -91,7 +91,7 @@ func TestReviewerReviewsWhatItIsAskedFor(t *testing.T) {
 	runNext(t, asks, []nextCase{
 		{"asked", func(s *State) {}, Review, "not reviewed yet"},
 		{"of a fork", func(s *State) { s.Fork = true }, Review, ""},
-		{"held back from merging", func(s *State) { s.HoldLabel = true }, Review, ""},
+		{"held back from merging", func(s *State) { s.HoldLabel = "stay" }, Review, ""},
 		{"CI red", func(s *State) { s.Checks = ChecksFailed }, Review, ""},
 		{"closed", func(s *State) { s.Open = false }, Done, "closed"},
 		{"no role", func(s *State) { s.Role = "" }, Wait, "no role"},

@@ -59,7 +59,7 @@ func TestWhatNitsProposeIsAppliedBeforeTheMerge(t *testing.T) {
 			"be followed"},
 		{"a person objects", also(byPerson("mona", "CHANGES_REQUESTED")), Wait, "requests changes"},
 		{"a person stopped it", func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Stop, "mona", 1)} }, Wait, "stopped"},
-		{"held by a label", func(s *State) { s.HoldLabel = true }, Wait, "label"},
+		{"held by a label", func(s *State) { s.HoldLabel = "stay" }, Wait, "label"},
 		{"put back to this head", func(s *State) { s.Forced = Replacement{At: noon.Add(time.Minute), SHA: head} }, Merge, ""},
 		{"put back to an older commit, then pushed again", func(s *State) {
 			s.Forced = Replacement{At: noon.Add(time.Minute), SHA: older}

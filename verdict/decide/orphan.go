@@ -28,6 +28,6 @@ func (s State) isOpen() outcome {
 // orphan reports whether the author's agent must still call a person to a pull request that it looked after
 // until GitHub closed it for lack of a base.
 func (s State) orphan() bool {
-	looked := s.Role == Author && verdict.SameLogin(s.Author, s.Self) && s.Requested && !s.HoldLabel && s.stopped() == ""
+	looked := s.Role == Author && verdict.SameLogin(s.Author, s.Self) && s.Requested && s.HoldLabel == "" && s.stopped() == ""
 	return looked && s.EscalatedAt.Before(s.Orphaned) && s.Now.Sub(s.Orphaned) < orphanPatience
 }

@@ -21,16 +21,16 @@ func TestAMergeQueueIsLeftAndWaitedFor(t *testing.T) {
 		{"stopped while in the queue", enqueued(func(s *State) { s.Orders = []verdict.Command{ordered(verdict.Stop, "mona", 1)} }), Dequeue,
 			"mona has stopped"},
 		{"a person is called while in the queue", enqueued(func(s *State) { s.NeedsHuman = true }), Dequeue, "waits for a person"},
-		{"held while in the queue", enqueued(func(s *State) { s.HoldLabel = true }), Dequeue, "a label holds it"},
+		{"held while in the queue", enqueued(func(s *State) { s.HoldLabel = "stay" }), Dequeue, "the label stay holds it"},
 		{"left to its author while in the queue",
 			enqueued(func(s *State) { s.Manual, s.Notices = byHandOnly, []Notice{{Topic: "auto", SHA: older}} }), Dequeue, "merge.auto is off"},
 		{"objected to while in the queue", enqueued(func(s *State) {
 			s.Opinions = append(s.Opinions, Opinion{By: "mona", SHA: head, State: "CHANGES_REQUESTED", At: noon, CanPush: true})
 		}), Dequeue, "mona still requests changes"},
 		{"its approval is edited in the queue", enqueued(func(s *State) { s.Opinions[0].Edited = true }), Dequeue, "edited"},
-		{"taking it out of the queue failed", enqueued(func(s *State) { s.HoldLabel, s.Failed, s.RetryIn = true, Dequeue, time.Minute }), Wait,
+		{"taking it out of the queue failed", enqueued(func(s *State) { s.HoldLabel, s.Failed, s.RetryIn = "stay", Dequeue, time.Minute }), Wait,
 			"next one is delayed"},
-		{"stopped in the queue by hand", func(s *State) { s.InQueue, s.HoldLabel = true, true }, Wait, "a label holds it"},
+		{"stopped in the queue by hand", func(s *State) { s.InQueue, s.HoldLabel = true, "stay" }, Wait, "the label stay holds it"},
 		{"in the merge queue for a day", enqueued(func(s *State) { s.EnqueuedAt, s.Now = noon, noon.Add(queuePatience) }), Escalate,
 			"in the merge queue for a day"},
 		{"and again since people had it go on", enqueued(func(s *State) {

@@ -29,7 +29,7 @@ func stalemate(s State) string {
 		acting = acting || a.acts() || a.Recheck > 0 && a.Awaits == ""
 	}
 	objection := s.stance() == approves && len(s.objections()) > 0
-	kept := objection || s.InQueue || s.HoldLabel || s.Draft || s.Fork || s.Shared || s.Unread != "" ||
+	kept := objection || s.InQueue || s.HoldLabel != "" || s.Draft || s.Fork || s.Shared || s.Unread != "" ||
 		author.Recheck > 0 && author.Awaits == ""
 	switch {
 	case !waiting || acting || author.acts():

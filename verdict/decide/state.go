@@ -105,9 +105,10 @@ type State struct {
 	// that may push.
 	Asked  bool
 	Asking []string
-	// NeedsHuman is the label that stops both roles. HoldLabel is the label that stops the author's agent.
+	// NeedsHuman is the label that stops both roles. HoldLabel is the label that stops the author's agent, and empty if the
+	// pull request does not have it.
 	NeedsHuman bool
-	HoldLabel  bool
+	HoldLabel  string
 	// LabelledAt is when NeedsHuman was set, zero if that is not known.
 	LabelledAt time.Time
 	// EscalatedAt is when a person was last called, CalledAt when one was called for this very head and base;

@@ -68,7 +68,7 @@ func TestTheTurnIsTheOneThatTheAgentsDecided(t *testing.T) {
 			s.Opinions, s.Manual = []decide.Opinion{approval}, decide.Left{Topic: "auto", Why: "merge.auto is off"}
 		}, verdict.TurnAuthor, []string{"alice"}},
 		"a label holds it": {decide.Author, []event.Event{passed}, func(s *decide.State) {
-			s.Opinions, s.HoldLabel = []decide.Opinion{approval}, true
+			s.Opinions, s.HoldLabel = []decide.Opinion{approval}, "stay"
 		}, verdict.TurnPerson, []string{"alice"}},
 	} {
 		t.Run(name, func(t *testing.T) {
