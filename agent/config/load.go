@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"touchstone/worktree/strictyaml"
 )
@@ -30,7 +31,7 @@ const (
 // $XDG_CONFIG_HOME/touchstone/agent.yaml (%APPDATA%\touchstone\agent.yaml on Windows), which need not exist.
 // In settings that hold paths, ~/ is the home directory, and a relative path is relative to the directory of
 // the configuration file; so is that of a program, unless it is a plain name, which is searched for on PATH, and that of
-// a program's argument if it begins with ./, ../ or ~/.
+// a program's argument if it begins with ./, ../ or ~/ and has no white space.
 //
 // The errors are for people. Validate checks whether the settings can work, and the code that needs a secret
 // reports that it is missing.
@@ -164,9 +165,10 @@ func (g GitHub) renew(environment bool) string {
 }
 
 // Relative reports whether a word of a command is certainly a path that is not absolute, and not the name of a program, a
-// pattern or a flag.
+// pattern, a flag or, with white space in it, a script for a shell.
 func Relative(word string) bool {
-	return slices.ContainsFunc([]string{"./", "../", "~/"}, func(start string) bool { return strings.HasPrefix(word, start) })
+	return !strings.ContainsFunc(word, unicode.IsSpace) &&
+		slices.ContainsFunc([]string{"./", "../", "~/"}, func(start string) bool { return strings.HasPrefix(word, start) })
 }
 
 // locate makes the path of a file absolute.

@@ -58,6 +58,9 @@ func TestLoadOverlaysTheDefaults(t *testing.T) {
 		"a program beside the file": {"engine:\n  command: [bin/claude, ./x, x/y, ~/z, --in=./x]\n", func(c *Config) {
 			c.Engine.Command = []string{filepath.Join(home, "bin", "claude"), filepath.Join(home, "x"), "x/y", filepath.Join(home, "z"), "--in=./x"}
 		}},
+		"a script for a shell": {"engine:\n  command: [sh, -c, '~/bin/claude --settings https://acme.example/x', ./x]\n", func(c *Config) {
+			c.Engine.Command = []string{"sh", "-c", "~/bin/claude --settings https://acme.example/x", filepath.Join(home, "x")}
+		}},
 		"a program at home": {"engine: {acp: {command: [~/bin/goose, acp]}}\n",
 			func(c *Config) { c.Engine.ACP.Command = []string{filepath.Join(home, "bin", "goose"), "acp"} }},
 		"state beside the file":      {"state_dir: state\n", func(c *Config) { c.StateDir = filepath.Join(home, "state") }},
