@@ -100,7 +100,7 @@ type Journal struct {
 }
 
 // Open opens the journal in dir, and creates it if there is none. It keeps the newest 5,000 to 10,000
-// entries, and ends the acts that a crash interrupted. It fails, with a message for people, while another
+// entries without waits, and ends the acts that a crash interrupted. It fails, with a message for people, while another
 // process has the journal open.
 func Open(dir string) (_ *Journal, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -135,6 +135,8 @@ func Open(dir string) (_ *Journal, err error) {
 			e.Ended, e.Outcome = j.now(), Outcome{Detail: interrupted, Counts: e.Paid, Account: e.Outcome.Account}
 		}
 	}
+	// What the agents before waited for, they wait for no more.
+	j.entries = slices.DeleteFunc(j.entries, func(e Entry) bool { return e.Act == Wait || e.Act == Over })
 	j.forget()
 	if err := j.compact(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnwritten, err)

@@ -65,4 +65,15 @@ func TestWaitsThatAreOverAreNotListed(t *testing.T) {
 	if got := listed(9); len(got) != 2 || got[1] != "fix acme/app#2" {
 		t.Errorf("when it has ended: %q", got)
 	}
+	// What happened in between, no entry says.
+	if j, err = journal.Open(filepath.Join(cfg.StateDir, "journal", "author")); err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := j.SetActivity(event.Beacon{Role: "author"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := listed(9); len(got) != 2 || got[1] != "fix acme/app#2" {
+		t.Errorf("when another one runs: %q", got)
+	}
 }
