@@ -36,8 +36,12 @@ func within(dir string) *opened { return &opened{dir: filepath.Base(dir)} }
 // searching are the engines' names of tools that list or search files, in lower case.
 var searching = []string{"glob", "grep", "list", "search"}
 
-// note records the paths in a tool call. A name without a directory, or a shell pattern, is of the directory if the call
-// also names that. The pattern of a search opens nothing, since it shows no more than names and single lines.
+// slashed turns paths of Windows, and variables of a shell in braces, into paths that read alike.
+var slashed = strings.NewReplacer(`\`, "/", "${", "$", "}/", "/")
+
+// note records the paths in a tool call. A name, or a shell pattern, without a directory or in one that a shell's variable
+// holds is of the directory if the call also names that. The pattern of a search opens nothing, since it shows no more than
+// names and single lines.
 func (o *opened) note(p engine.Progress) {
 	switch p.Kind {
 	case engine.ProgressSwitch: // what the model before it opened, this one has not seen
@@ -60,8 +64,8 @@ func (o *opened) read(p engine.Progress) call {
 	c := call{text: p.Text, target: p.Target}
 	tool, _, _ := strings.Cut(strings.ToLower(p.Text), " ")
 	search := slices.Contains(searching, tool)
-	words := strings.FieldsFunc(strings.ReplaceAll(p.Text+" "+p.Target, `\`, "/"), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("./-_*?[]", r)
+	words := strings.FieldsFunc(slashed.Replace(p.Text+" "+p.Target), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("./-_*?[]$", r)
 	})
 	for i, word := range words {
 		words[i] = path.Clean(word)
@@ -73,7 +77,7 @@ func (o *opened) read(p engine.Progress) call {
 			continue
 		}
 		c.names = append(c.names, name)
-		if path.Base(dir) == o.dir || dir == "" && named {
+		if path.Base(dir) == o.dir || named && (dir == "" || dir[0] == '$') {
 			c.inside = append(c.inside, name)
 		}
 	}

@@ -33,6 +33,8 @@ func TestOpenedPatches(t *testing.T) {
 		"the directory searched":           {[]string{`{"pattern":"func","path":"/tmp/review-7"}`}, false, false},
 		"files of these names elsewhere": {[]string{`{"file_path":"/repo/0001.patch"}`, `cat 0001.patch`,
 			`cd /tmp/review-7; cat /repo/0001.patch /repo/0002*`}, false, false},
+		"by a shell's variable":           {[]string{`bash -lc 'D=/tmp/review-7; cat $D/0001.patch ${D}/0002*'`}, true, true},
+		"another variable":                {[]string{`cat $D/0001.patch`}, false, false},
 		"a directory of nearly that name": {[]string{`cat /tmp/review-70/0001.patch`}, false, false},
 		"from a directory above":          {[]string{`cat ../review-7/0001.patch`}, true, false},
 		"a broken pattern":                {[]string{`cat /tmp/review-7/[0001.patch`}, false, false},
