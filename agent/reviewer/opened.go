@@ -33,15 +33,18 @@ type call struct {
 // within starts a record for the patches below a directory.
 func within(dir string) *opened { return &opened{dir: filepath.Base(dir)} }
 
-// searching are the engines' names of tools that list or search files, in lower case.
-var searching = []string{"glob", "grep", "list", "search"}
+// searching are the engines' names of tools that list or search files, in lower case; listing of those that only list.
+var (
+	searching = append(listing, "grep", "search")
+	listing   = []string{"glob", "list"}
+)
 
 // slashed turns paths of Windows, and variables of a shell in braces, into paths that read alike.
 var slashed = strings.NewReplacer(`\`, "/", "${", "$", "}/", "/")
 
 // note records the paths in a tool call. A name, or a shell pattern, without a directory or in one that a shell's variable
-// holds is of the directory if the call also names that. The pattern of a search opens nothing, since it shows no more than
-// names and single lines.
+// holds is of the directory if the call also names that. A tool that lists files opens none, and neither does the pattern
+// of a search, since it shows no more than names and single lines.
 func (o *opened) note(p engine.Progress) {
 	switch p.Kind {
 	case engine.ProgressSwitch: // what the model before it opened, this one has not seen
@@ -63,7 +66,7 @@ func (o *opened) note(p engine.Progress) {
 func (o *opened) read(p engine.Progress) call {
 	c := call{text: p.Text, target: p.Target}
 	tool, _, _ := strings.Cut(strings.ToLower(p.Text), " ")
-	search := slices.Contains(searching, tool)
+	search, lists := slices.Contains(searching, tool), slices.Contains(listing, tool)
 	words := strings.FieldsFunc(slashed.Replace(p.Text+" "+p.Target), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("./-_*?[]$", r)
 	})
@@ -77,7 +80,7 @@ func (o *opened) read(p engine.Progress) call {
 			continue
 		}
 		c.names = append(c.names, name)
-		if path.Base(dir) == o.dir || named && (dir == "" || dir[0] == '$') {
+		if !lists && (path.Base(dir) == o.dir || named && (dir == "" || dir[0] == '$')) {
 			c.inside = append(c.inside, name)
 		}
 	}

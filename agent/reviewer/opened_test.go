@@ -66,6 +66,8 @@ func TestFilesThatAreListedAreNotOpened(t *testing.T) {
 	}{
 		{"Glob *.patch", listed, false}, {"glob *.patch", listed, false}, {"list /tmp/review-7", listed, false},
 		{"search *.patch", "FindFiles *.patch " + listed, false},
+		{"Glob 0001.patch", `{"pattern":"0001.patch","path":"/tmp/review-7"}`, false},
+		{"glob /tmp/review-7/0001.patch", `{"pattern":"/tmp/review-7/0001.patch"}`, false},
 		{"Grep TODO", `{"pattern":"TODO","path":"/tmp/review-7","glob":"*.patch"}`, false},
 		{"Grep .", `{"pattern":".","path":"/tmp/review-7/0001.patch"}`, true},
 		{"read *.patch", `ReadManyFiles {"include":["/tmp/review-7/*.patch"]}`, true},
