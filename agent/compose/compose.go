@@ -131,7 +131,7 @@ func NewMerger(ctx context.Context, live *config.Live) (*worker.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := Assemble(live, decide.Author, client, self, nil, "")
+	a, err := Assemble(live, decide.Author, client, self, nil, "", true)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir 
 	if err != nil {
 		return nil, ready, err
 	}
-	a, err := Assemble(live, role, client, self, eng, tempDir)
+	a, err := Assemble(live, role, client, self, eng, tempDir, posts)
 	if err == nil {
 		err = CheckReviewers(ctx, client, a.Trust, cfg.Reviewers)
 	}
@@ -213,7 +213,7 @@ func identified(ctx context.Context, cfg config.Config) (*forge.Client, string, 
 // Assemble builds an agent that acts as the login self through a client of that login, with the models of an
 // engine.
 func Assemble(live *config.Live, role decide.Role, client *forge.Client, self string, eng engine.Engine,
-	tempDir string) (*worker.Agent, error) {
+	tempDir string, posts bool) (*worker.Agent, error) {
 	rules, err := guidelines.Default()
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func Assemble(live *config.Live, role decide.Role, client *forge.Client, self st
 	}
 	settings := func() config.Engine { return live.Config().Engine }
 	trees := Trees(cfg)
-	book, key, err := believe(live, role, self, client.Now)
+	book, key, err := believe(live, role, self, posts, client.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -263,8 +263,8 @@ func Trusted(live *config.Live) (*trust.Book, error) {
 	return book, nil
 }
 
-// believe is Trusted, and also returns this machine's own key.
-func believe(live *config.Live, role decide.Role, self string, now func() time.Time) (*trust.Book, ed25519.PrivateKey, error) {
+// believe is Trusted, and also returns this machine's own key, which is recorded as that of the login if it posts.
+func believe(live *config.Live, role decide.Role, self string, posts bool, now func() time.Time) (*trust.Book, ed25519.PrivateKey, error) {
 	book, err := Trusted(live)
 	if err != nil {
 		return nil, nil, err
@@ -274,11 +274,11 @@ func believe(live *config.Live, role decide.Role, self string, now func() time.T
 	if err != nil {
 		return nil, nil, err
 	}
-	switch reviewers := live.Config().Reviewers; {
+	switch {
+	case !posts:
+		return book, key, nil
 	case role == decide.Author:
 		return book, key, book.HoldAuthor(self, trust.Public(key))
-	case len(reviewers) > 0 && !verdict.ListsLogin(reviewers, self): // it may not review, and posts nothing
-		return book, key, nil
 	}
 	return book, key, book.Hold(self, trust.Public(key))
 }

@@ -200,7 +200,7 @@ func (a *Arena) AgentOf(role decide.Role, login, machine string, m engine.Engine
 	cfg.Merge.RequireChecks = false
 	cfg.Author.Email = login + "@example.com"
 	cfg.StateDir = filepath.Join(a.dir, machine, string(role))
-	agent, err := compose.Assemble(config.NewLive(cfg, nil), role, client, login, m, "")
+	agent, err := compose.Assemble(config.NewLive(cfg, nil), role, client, login, m, "", true)
 	if err != nil {
 		return nil, err
 	}
