@@ -107,6 +107,30 @@ func TestASweepFindsWhatWasClosed(t *testing.T) {
 	}
 }
 
+// The wait for a pull request that the agent may see no more is over.
+func TestNothingIsAwaitedOfWhatCannotBeSeen(t *testing.T) {
+	t.Parallel()
+	g := loopback.New(t, map[string]string{"README.md": "one\n"})
+	g.Commit("topic", "Add code", map[string]string{"code.txt": "fine\n"})
+	ref := g.Open("topic")
+	a := authorOf(t, g, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	d := &Daemon{Agent: a, Repos: []forge.Repo{loopback.Repo}, Sweep: time.Hour, Concurrency: 1}
+	go func() { defer close(done); _ = d.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	last := func() (act string) {
+		a.Journal.Each(func(e journal.Entry) { act = e.Act })
+		return act
+	}
+	await.Until(t, "it waits for a review", func() bool { return last() == journal.Wait })
+	if err := g.Sim.SetPermission(ref.Repo.String(), loopback.Author, "none"); err != nil {
+		t.Fatal(err)
+	}
+	d.hint(ctx, Hint{Repo: ref.Repo, Number: ref.Number})
+	await.Until(t, "the wait is over", func() bool { return last() == journal.Over })
+}
+
 // A merge that git could not show is compared with what was approved once git can: no event may come after that of the merge.
 func TestAMergeIsCheckedAfterAnOutage(t *testing.T) {
 	t.Parallel()

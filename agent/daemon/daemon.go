@@ -277,7 +277,7 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, wake chan struct{}) {
 			return
 		case errors.Is(err, forge.ErrNotFound):
 			log.Debug().Err(err).Msg("the pull request cannot be seen; ignoring it")
-			action = decide.Action{Kind: decide.Skip}
+			action, said = decide.Action{Kind: decide.Skip}, [3]string{}
 		case err != nil && action.Kind == "":
 			if !d.waitOut(ctx, &reading, err, wake) {
 				return
@@ -288,15 +288,15 @@ func (d *Daemon) work(ctx context.Context, ref forge.Ref, wake chan struct{}) {
 			if announced := [...]string{string(action.Kind), action.SHA, action.Reason}; announced != said {
 				log.Info().Str("sha", verdict.Short(action.SHA)).Str("action", string(action.Kind)).Msg(action.Reason)
 				said = announced
-				switch {
-				case action.Noted:
+				if action.Noted {
 					waits = action.SHA
 					d.Agent.Note(ctx, ref, waits, action)
-				case waits != "":
-					d.Agent.Note(ctx, ref, waits, action)
-					waits = ""
 				}
 			}
+		}
+		if waits != "" && !action.Noted {
+			d.Agent.Note(ctx, ref, waits, action)
+			waits = ""
 		}
 		d.Agent.Show(ctx, pr, action)
 		if over := ended(d.Agent.Role, pr, action); d.Ends && over != nil {
