@@ -10,8 +10,8 @@ import (
 )
 
 func isAzure(name string) bool {
-	return isYAML(name) && (strings.HasPrefix(strings.TrimPrefix(path.Base(name), "."), "azure-pipelines") || strings.HasPrefix(name, ".azure-pipelines/") ||
-		strings.HasPrefix(name, ".azuredevops/"))
+	return isYAML(name) && (strings.HasPrefix(strings.TrimPrefix(path.Base(name), "."), "azure-pipelines") ||
+		strings.HasPrefix(name, ".azure-pipelines/") || strings.HasPrefix(name, ".azuredevops/"))
 }
 
 // isAzureTemplate reports whether a file is in one of the usual folders for parts of such pipelines.
