@@ -30,6 +30,10 @@ func TestConfigMistakes(t *testing.T) {
 			`line 6:5: unknown field "hedaer", did you mean "header"?`,
 		"sources:\n  a:\n    kind: generic\n    header: [X-Sig]":   "line 4:13: header: it takes a text",
 		"sources:\n  a:\n    kind: github\n    secret_env: {b: c}": "line 4:17: secret_env: it takes a text",
+		"sources:\n  a:\n    kind: github\n    secret_env: 1.20": "" +
+			"line 4:17: secret_env: it takes a text, and this is read as another one; put it in quotes",
+		"sources:\n  a:\n    kind: github\n    secret_file: [a, 0x10]": "" +
+			"line 4:22: it takes a text, and this is read as another one; put it in quotes",
 		"sources:\n  a:\n    kind: gitlab": `line 3:9: the kind of a source must be generic, github, ` +
 			`grafana or standard, not "gitlab"`,
 		"retntion: 5h\nlisten: 5\nsources:\n  a:\n    kind: generic\n    hedaer: X-Sig\n    header: [X-Sig]\n  b: {kind: gitlab}": "" +

@@ -51,17 +51,13 @@ type texts []string
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (t *texts) UnmarshalYAML(node ast.Node) error {
-	var list []string
-	if err := yaml.NodeToValue(node, &list); err == nil {
-		*t = list
-		return nil
+	if list := (*[]string)(t); yaml.NodeToValue(node, list) == nil {
+		return strictyaml.Node(node, list)
 	}
 	var one string
-	if err := yaml.NodeToValue(node, &one); err != nil {
-		return err
-	}
+	err := strictyaml.Node(node, &one)
 	*t = texts{one}
-	return nil
+	return err
 }
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
