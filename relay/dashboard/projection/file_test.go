@@ -33,6 +33,20 @@ func TestFileGoesOnFromWhereItStopped(t *testing.T) {
 	}
 }
 
+// What was read of a file before it could not be read on counts for nothing, least of all as processed.
+func TestFileThatCannotBeReadLeavesThePositionAsItWas(t *testing.T) {
+	t.Parallel()
+	l, path := newLog(t), filepath.Join(t.TempDir(), "page.db")
+	l.append(story()[:3]...)
+	makeFile(t, l, path)
+	alter(t, path, "DROP TABLE places")
+	config := projection.Config{Path: path, Log: l.hub, Store: l.store, Reviewers: []string{"judge"}, GitHub: []string{"github"}}
+	p, err := projection.Open(t.Context(), config)
+	if err == nil || p.At() != 0 {
+		t.Errorf("at event %d: %v", p.At(), err)
+	}
+}
+
 // The file tells of private repositories, so only its owner may read it, also one that others could read before, or
 // that a relay left which was killed.
 func TestFileIsPrivate(t *testing.T) {

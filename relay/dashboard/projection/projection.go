@@ -128,10 +128,13 @@ func (p *Projection) recall(ctx context.Context) error {
 		places[at.key()] = id
 		return nil
 	})
+	if err != nil {
+		return err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.at, p.since, p.places, p.cache = reached["at"], fromMillis(reached["since"]), places, newCache()
-	return err
+	return nil
 }
 
 // FromGitHub reports whether a source sends events in GitHub's format.
