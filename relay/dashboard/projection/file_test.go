@@ -108,8 +108,9 @@ func TestFileIsRebuilt(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"a newer version": func(path string) { alter(t, path, "UPDATE meta SET value = '99' WHERE name = 'format'") },
-		"of another log":  func(path string) { alter(t, path, "UPDATE meta SET value = 'other' WHERE name = 'log'") },
+		"no number in its position": func(path string) { alter(t, path, "UPDATE meta SET value = '3e0' WHERE name = 'at'") },
+		"a newer version":           func(path string) { alter(t, path, "UPDATE meta SET value = '99' WHERE name = 'format'") },
+		"of another log":            func(path string) { alter(t, path, "UPDATE meta SET value = 'other' WHERE name = 'log'") },
 		"ahead of the log": func(path string) {
 			alter(t, path, "UPDATE meta SET value = '999' WHERE name = 'at'; UPDATE pulls SET summary = '{}'")
 		},

@@ -89,15 +89,16 @@ func (p *Projection) open(ctx context.Context) error {
 		return fmt.Errorf("open the projection %s: %w", p.config.Path, err)
 	}
 	p.files = f
-	if err := p.recall(ctx); err != nil {
-		return fmt.Errorf("open the projection %s: %w", p.config.Path, errors.Join(err, f.close()))
-	}
-	if p.at > bounds.Head {
-		// The log was restored from a backup, so the file holds events that the log does not.
+	err = p.recall(ctx)
+	// With a position beyond its head, the log was restored from a backup, so the file holds events that the log does not.
+	if isDamage(err) && !fresh || err == nil && p.at > bounds.Head {
 		if err := errors.Join(f.close(), remove(p.config.Path)); err != nil {
 			return err
 		}
 		return p.open(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("open the projection %s: %w", p.config.Path, errors.Join(err, f.close()))
 	}
 	if fresh && bounds.Head > bounds.Floor {
 		zerolog.Ctx(ctx).Info().Str("file", p.config.Path).Int64("events",
