@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"touchstone/relay/dashboard"
 	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/event"
+	"touchstone/relay/internal/sqlitefile"
 	"touchstone/relay/token"
 )
 
@@ -237,11 +237,7 @@ func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) dashboard.H
 		h.Ready = "the relay cannot reach the store or write to it; see the relay's log"
 	}
 	if path, ok := StorePath(s.config.Page.Store); ok {
-		for _, end := range []string{"", "-wal"} {
-			if info, err := os.Stat(path + end); err == nil {
-				h.StoreBytes += info.Size()
-			}
-		}
+		h.StoreBytes = sqlitefile.Size(path)
 	}
 	h.FreeBytes = free(filepath.Dir(s.config.Page.File))
 	// The page is for finding out what is wrong, so it shows what there is to show.

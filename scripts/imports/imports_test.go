@@ -208,7 +208,7 @@ func TestWhoMayImportWhom(t *testing.T) {
 		// verdict/guard reads attributes with it, and no repository.
 		"github.com/go-git/go-git/v5":   {"worktree", "agent/githubsim", "verdict/guard"},
 		"cloud.google.com/go/firestore": {"relay/internal/firestore"},
-		"modernc.org/sqlite":            {"relay/internal/sqlite", "relay/dashboard/projection"},
+		"modernc.org/sqlite":            {"relay/internal/sqlitefile"},
 	}
 	for _, p := range list(t) {
 		for _, rule := range rules {

@@ -68,7 +68,7 @@ func (p *Projection) Run(ctx context.Context) error {
 func (p *Projection) rebuild(ctx context.Context) error {
 	p.swap.Lock()
 	defer p.swap.Unlock()
-	if err := errors.Join(p.files.close(), remove(p.config.Path)); err != nil {
+	if err := errors.Join(p.file.Close(), remove(p.config.Path)); err != nil {
 		return err
 	}
 	return p.open(ctx)

@@ -14,7 +14,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +25,7 @@ import (
 
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
+	"touchstone/relay/internal/sqlitefile"
 )
 
 // Config is the configuration of a projection.
@@ -48,7 +48,7 @@ type Projection struct {
 	config Config
 
 	swap  sync.RWMutex // held for writing while the file is replaced
-	files *files
+	file  *sqlitefile.File
 	cache cache // belongs to Run's goroutine
 
 	awaited chan struct{} // contains a value while somebody waits
@@ -84,21 +84,21 @@ func (p *Projection) open(ctx context.Context) error {
 	if identity["needs_human"] = p.config.NeedsHuman; p.config.NeedsHuman == NeedsHuman {
 		identity["needs_human"] = "" // as in files from before the setting
 	}
-	f, fresh, err := openFiles(ctx, p.config.Path, identity)
+	f, fresh, err := openFile(ctx, p.config.Path, identity)
 	if err != nil {
 		return fmt.Errorf("open the projection %s: %w", p.config.Path, err)
 	}
-	p.files = f
+	p.file = f
 	err = p.recall(ctx)
 	// With a position beyond its head, the log was restored from a backup, so the file holds events that the log does not.
 	if isDamage(err) && !fresh || err == nil && p.at > bounds.Head {
-		if err := errors.Join(f.close(), remove(p.config.Path)); err != nil {
+		if err := errors.Join(f.Close(), remove(p.config.Path)); err != nil {
 			return err
 		}
 		return p.open(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("open the projection %s: %w", p.config.Path, errors.Join(err, f.close()))
+		return fmt.Errorf("open the projection %s: %w", p.config.Path, errors.Join(err, f.Close()))
 	}
 	if fresh && bounds.Head > bounds.Floor {
 		zerolog.Ctx(ctx).Info().Str("file", p.config.Path).Int64("events",
@@ -111,7 +111,7 @@ func (p *Projection) open(ctx context.Context) error {
 func (p *Projection) recall(ctx context.Context) error {
 	var name, value string
 	reached := map[string]int64{}
-	rows, err := p.files.writer.QueryContext(ctx, "SELECT name, value FROM meta WHERE name IN ('at', 'since')")
+	rows, err := p.file.Writer.QueryContext(ctx, "SELECT name, value FROM meta WHERE name IN ('at', 'since')")
 	err = scan(rows, err, []any{&name, &value}, func() (err error) {
 		if reached[name], err = strconv.ParseInt(value, 10, 64); err != nil {
 			return errDamaged
@@ -124,7 +124,7 @@ func (p *Projection) recall(ctx context.Context) error {
 	var at place
 	var id int64
 	places := map[place]int64{}
-	rows, err = p.files.writer.QueryContext(ctx, "SELECT id, source, repo FROM places")
+	rows, err = p.file.Writer.QueryContext(ctx, "SELECT id, source, repo FROM places")
 	err = scan(rows, err, []any{&id, &at.source, &at.repo}, func() error {
 		places[at.key()] = id
 		return nil
@@ -147,7 +147,7 @@ func (at place) key() place { return place{at.source, strings.ToLower(at.repo)} 
 func (p *Projection) Close() error {
 	p.swap.Lock()
 	defer p.swap.Unlock()
-	return p.files.close()
+	return p.file.Close()
 }
 
 // At returns the number of the last processed event.
@@ -214,14 +214,7 @@ func (p *Projection) Reach(ctx context.Context, seq int64) {
 }
 
 // Size returns the size of the file in bytes.
-func (p *Projection) Size() (bytes int64) {
-	for _, end := range []string{"", "-wal"} {
-		if info, err := os.Stat(p.config.Path + end); err == nil {
-			bytes += info.Size()
-		}
-	}
-	return bytes
-}
+func (p *Projection) Size() int64 { return sqlitefile.Size(p.config.Path) }
 
 // State returns why processing is stuck; nil while it is not.
 func (p *Projection) State() error {
@@ -242,7 +235,7 @@ func (p *Projection) setState(err error) (before error) {
 func (p *Projection) query(ctx context.Context, into []any, each func() error, query string, args ...any) error {
 	p.swap.RLock()
 	defer p.swap.RUnlock()
-	rows, err := p.files.reader.QueryContext(ctx, query, args...)
+	rows, err := p.file.Reader.QueryContext(ctx, query, args...)
 	if err := scan(rows, err, into, each); err != nil {
 		return fmt.Errorf("read the projection: %w", err)
 	}

@@ -8,14 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
-	"modernc.org/sqlite" // the database/sql driver "sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
+	"touchstone/relay/internal/sqlitefile"
 )
 
 // format is the version of the tables and their contents. A file of another version is rebuilt from the log.
@@ -130,21 +125,15 @@ func (d document) Scan(column any) error {
 // docOrNull is the doc of a pull request as JSON, also once the log has it no more.
 const docOrNull = "IIF(doc = '', 'null', doc)"
 
-// files is the opened file of the projection.
-type files struct {
-	writer *sql.DB // with one connection
-	reader *sql.DB
-}
-
-// openFiles opens the projection of a log and these reviewers. It deletes and recreates a file that belongs to
+// openFile opens the projection of a log and these reviewers. It deletes and recreates a file that belongs to
 // something else, is of another version or is damaged.
-func openFiles(ctx context.Context, path string, identity map[string]string) (*files, bool, error) {
+func openFile(ctx context.Context, path string, identity map[string]string) (*sqlitefile.File, bool, error) {
 	f, err := tryOpen(ctx, path)
-	if err == nil && f.is(ctx, identity) {
+	if err == nil && is(ctx, f, identity) {
 		return f, false, nil
 	}
 	if err == nil {
-		err = f.close()
+		err = f.Close()
 	}
 	if err != nil && !isDamage(err) {
 		return nil, false, err
@@ -155,32 +144,28 @@ func openFiles(ctx context.Context, path string, identity map[string]string) (*f
 	if f, err = tryOpen(ctx, path); err != nil {
 		return nil, false, err
 	}
-	if err := f.create(ctx, identity); err != nil {
-		return nil, false, errors.Join(err, f.close())
+	if err := create(ctx, f, identity); err != nil {
+		return nil, false, errors.Join(err, f.Close())
 	}
 	return f, true, nil
 }
 
-func tryOpen(ctx context.Context, path string) (*files, error) {
+// tryOpen opens the file and checks its pages. What a power failure removes from it is read again from the log, so no
+// write waits for the disk.
+func tryOpen(ctx context.Context, path string) (*sqlitefile.File, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
-	f := &files{}
-	var err error
-	if f.writer, err = sql.Open("sqlite", dsn(path, "immediate")); err != nil {
+	f, err := sqlitefile.Open(path, "busy_timeout(5000)", "synchronous(NORMAL)", "cache_size(-32000)", "temp_store(MEMORY)")
+	if err != nil {
 		return nil, err
 	}
-	f.writer.SetMaxOpenConns(1)
-	if f.reader, err = sql.Open("sqlite", dsn(path, "deferred")); err != nil {
-		return nil, errors.Join(err, f.writer.Close())
-	}
-	f.reader.SetMaxOpenConns(4)
 	var answer string
-	if err = f.writer.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&answer); err == nil && answer != "ok" {
+	if err = f.Writer.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&answer); err == nil && answer != "ok" {
 		err = errDamaged
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.close())
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
@@ -189,15 +174,14 @@ var errDamaged = errors.New("the projection's file is damaged")
 
 // isDamage reports whether an error means that the file is damaged.
 func isDamage(err error) bool {
-	failed, ok := errors.AsType[*sqlite.Error](err)
-	return ok && slices.Contains([]int{sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}, failed.Code()&0xff) || errors.Is(err, errDamaged)
+	return errors.Is(err, errDamaged) || sqlitefile.Damaged(err)
 }
 
 // is reports whether the file has the expected identity. A value that it does not have is empty.
-func (f *files) is(ctx context.Context, identity map[string]string) bool {
+func is(ctx context.Context, f *sqlitefile.File, identity map[string]string) bool {
 	for name, want := range identity {
 		var value string
-		err := f.writer.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", name).Scan(&value)
+		err := f.Writer.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", name).Scan(&value)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) || value != want {
 			return false
 		}
@@ -205,19 +189,17 @@ func (f *files) is(ctx context.Context, identity map[string]string) bool {
 	return true
 }
 
-func (f *files) create(ctx context.Context, identity map[string]string) error {
-	if _, err := f.writer.ExecContext(ctx, schema); err != nil {
+func create(ctx context.Context, f *sqlitefile.File, identity map[string]string) error {
+	if _, err := f.Writer.ExecContext(ctx, schema); err != nil {
 		return fmt.Errorf("create the projection's tables: %w", err)
 	}
 	for name, value := range identity {
-		if _, err := f.writer.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES (?, ?)", name, value); err != nil {
+		if _, err := f.Writer.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES (?, ?)", name, value); err != nil {
 			return fmt.Errorf("create the projection's tables: %w", err)
 		}
 	}
 	return nil
 }
-
-func (f *files) close() error { return errors.Join(f.reader.Close(), f.writer.Close()) }
 
 // makePrivate makes the file, if there is none, and lets only its owner read it, like the log. Otherwise SQLite would let the
 // umask decide, also about the files that it keeps beside this one.
@@ -228,7 +210,7 @@ func makePrivate(path string) error {
 	}
 	// The files may be from a relay that did not do this. One that was killed has left those beside the file, too.
 	errs := []error{file.Close()}
-	for _, end := range ends {
+	for _, end := range sqlitefile.Ends {
 		if err := os.Chmod(path+end, 0o600); !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
@@ -236,30 +218,13 @@ func makePrivate(path string) error {
 	return errors.Join(errs...)
 }
 
-// ends are those of the names of the file and of the files that SQLite keeps beside it.
-var ends = []string{"", "-wal", "-shm"}
-
 // remove deletes the file and the files that SQLite keeps beside it.
 func remove(path string) error {
 	var errs []error
-	for _, end := range ends {
+	for _, end := range sqlitefile.Ends {
 		if err := os.Remove(path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("delete the old projection: %w", err))
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// dsn names the file as a URI, in which a path may contain any character (https://www.sqlite.org/uri.html).
-// What a power failure removes from the file is read again from the log, so no write waits for the disk.
-func dsn(path, txlock string) string {
-	slashed := filepath.ToSlash(path)
-	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed
-	}
-	query := url.Values{
-		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-32000)", "temp_store(MEMORY)"},
-		"_txlock": {txlock},
-	}
-	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}).String()
 }

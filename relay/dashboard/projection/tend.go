@@ -111,7 +111,7 @@ func (p *Projection) trim(ctx context.Context, now time.Time) error {
 func (p *Projection) change(ctx context.Context, write func(*sql.Tx) error) error {
 	p.swap.RLock()
 	defer p.swap.RUnlock()
-	tx, err := p.files.writer.BeginTx(ctx, nil)
+	tx, err := p.file.Writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

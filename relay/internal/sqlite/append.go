@@ -21,7 +21,7 @@ const insertEvent = `INSERT INTO events
 func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appended, error) {
 	s.appending.Lock()
 	defer s.appending.Unlock()
-	tx, err := s.writer.BeginTx(ctx, nil)
+	tx, err := s.db.Writer.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("begin append: %w", err)
 	}

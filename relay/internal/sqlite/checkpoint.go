@@ -95,9 +95,9 @@ func (s *Store) checkpoint(ctx context.Context) error {
 		return err // another relay may write to the file by now
 	}
 	const passive = "PRAGMA wal_checkpoint(PASSIVE)"
-	if _, err := s.reader.ExecContext(ctx, passive); err != nil {
+	if _, err := s.db.Reader.ExecContext(ctx, passive); err != nil {
 		return err
 	}
-	_, err := s.writer.ExecContext(ctx, passive)
+	_, err := s.db.Writer.ExecContext(ctx, passive)
 	return err
 }

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"touchstone/relay/internal/sqlitefile"
 )
 
 // maxLinks is how many symbolic links may be followed one after the other.
@@ -50,7 +52,7 @@ type namedFile struct {
 
 func filesAt(path string) (files, error) {
 	var all files
-	for _, suffix := range []string{"", "-wal", "-shm"} {
+	for _, suffix := range sqlitefile.Ends {
 		info, err := os.Stat(path + suffix)
 		if err != nil {
 			return nil, err

@@ -10,14 +10,14 @@ const maxFindings = 20
 
 // Inspect implements hub.Store. It has SQLite compare its pages and indexes with each other.
 func (s *Store) Inspect(ctx context.Context, tell func(problem string)) (unchecked int64, err error) {
-	findings, err := texts(s.reader.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", maxFindings)))
+	findings, err := texts(s.db.Reader.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", maxFindings)))
 	for _, finding := range findings {
 		if finding != "ok" {
 			tell("the file is damaged: " + finding)
 		}
 	}
 	if err == nil {
-		err = s.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM events WHERE checksum IS NULL").Scan(&unchecked)
+		err = s.db.Reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM events WHERE checksum IS NULL").Scan(&unchecked)
 	}
 	if err == nil {
 		err = s.inspectSigned(ctx, tell)
@@ -34,7 +34,7 @@ func (s *Store) Inspect(ctx context.Context, tell func(problem string)) (uncheck
 
 // inspectSigned reports if the list of signatures does not cover the whole log.
 func (s *Store) inspectSigned(ctx context.Context, tell func(problem string)) error {
-	tx, err := s.reader.BeginTx(ctx, nil) // so that no trim comes between
+	tx, err := s.db.Reader.BeginTx(ctx, nil) // so that no trim comes between
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func (s *Store) Stored(ctx context.Context, source string, deliveries []string) 
 	if err != nil {
 		return nil, fmt.Errorf("look up deliveries: %w", err)
 	}
-	found, err := texts(s.reader.QueryContext(ctx, `SELECT delivery FROM events
+	found, err := texts(s.db.Reader.QueryContext(ctx, `SELECT delivery FROM events
 		WHERE source = ? AND delivery IN (SELECT value FROM json_each(?))`, source, string(asked)))
 	if err != nil {
 		return nil, fmt.Errorf("look up deliveries: %w", err)
@@ -49,7 +49,7 @@ const notePrefix = "note:"
 // Note implements hub.Store.
 func (s *Store) Note(ctx context.Context, name string) (string, error) {
 	var text string
-	err := s.reader.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", notePrefix+name).Scan(&text)
+	err := s.db.Reader.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", notePrefix+name).Scan(&text)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("read the note %q: %w", name, err)
 	}
@@ -73,7 +73,7 @@ func (s *Store) SetNote(ctx context.Context, name, text string) error {
 // write executes a statement that waits for a locked file no longer than half of the time that ctx has left: SQLite does not
 // notice that a context ends meanwhile, and the error of a context does not say that the file is locked.
 func (s *Store) write(ctx context.Context, statement string, args ...any) (err error) {
-	conn, err := s.writer.Conn(ctx)
+	conn, err := s.db.Writer.Conn(ctx)
 	if err != nil {
 		return err
 	}

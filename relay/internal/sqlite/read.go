@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"time"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
+	"touchstone/relay/internal/sqlitefile"
 )
 
 const selectAfter = `SELECT (SELECT value FROM meta WHERE name = 'floor'),
@@ -47,11 +45,7 @@ var (
 
 // isDamage reports whether an error is about the content of the file, rather than about reading it.
 func isDamage(err error) bool {
-	if errors.Is(err, errMissing) || errors.Is(err, errChanged) {
-		return true
-	}
-	code := new(sqlite.Error)
-	return errors.As(err, &code) && (code.Code()&0xff == sqlite3.SQLITE_CORRUPT || code.Code()&0xff == sqlite3.SQLITE_NOTADB)
+	return errors.Is(err, errMissing) || errors.Is(err, errChanged) || sqlitefile.Damaged(err)
 }
 
 func (s *Store) scan(ctx context.Context, r *reading, limit, maxBytes int) error {
@@ -124,7 +118,7 @@ const maxLookedFor = 10_000
 // extent finds the range of unreadable events after the one numbered after: up to the next event that is
 // there.
 func (s *Store) extent(ctx context.Context, after int64, cause error) error {
-	bounds, err := s.bounds(ctx, s.reader)
+	bounds, err := s.bounds(ctx, s.db.Reader)
 	if err != nil {
 		return err
 	}
@@ -132,7 +126,7 @@ func (s *Store) extent(ctx context.Context, after int64, cause error) error {
 	step := int64(1)
 	for n := after + 1; n <= bounds.Head; n += step {
 		var seq int64
-		err := s.reader.QueryRowContext(ctx, "SELECT seq FROM events WHERE seq = ?", n).Scan(&seq)
+		err := s.db.Reader.QueryRowContext(ctx, "SELECT seq FROM events WHERE seq = ?", n).Scan(&seq)
 		switch {
 		case err == nil:
 			damage.Last = max(n-1, after+1)

@@ -16,7 +16,7 @@ func Renew(ctx context.Context, path string) (log string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	tx, err := s.writer.BeginTx(ctx, nil)
+	tx, err := s.db.Writer.BeginTx(ctx, nil)
 	if err != nil {
 		return "", fmt.Errorf("begin to renew the log's id: %w", err)
 	}

@@ -49,7 +49,7 @@ func (g *signed) learn(ctx context.Context, tx *sql.Tx, log hub.Bounds) (whole b
 // recallSigned fills the index before the first append has to wait for it. It rebuilds a damaged list if the
 // events can be read.
 func (s *Store) recallSigned(ctx context.Context) error {
-	tx, err := s.writer.BeginTx(ctx, nil)
+	tx, err := s.db.Writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

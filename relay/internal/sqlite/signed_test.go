@@ -81,7 +81,7 @@ func TestDamagedListOfSignaturesIsMadeAnew(t *testing.T) {
 				}
 			}
 			if !strings.Contains(harm, "PRAGMA") {
-				if _, err := store.writer.Exec(harm); err != nil {
+				if _, err := store.db.Writer.Exec(harm); err != nil {
 					t.Fatal(err)
 				}
 				var told []string
@@ -126,7 +126,7 @@ func TestTrimmedSignaturesAreForgotten(t *testing.T) {
 		t.Fatalf("removed %d events, %v", removed, err)
 	}
 	var rows int
-	if err := store.reader.QueryRow("SELECT COUNT(*) FROM signed").Scan(&rows); err != nil || rows != 2 {
+	if err := store.db.Reader.QueryRow("SELECT COUNT(*) FROM signed").Scan(&rows); err != nil || rows != 2 {
 		t.Errorf("the list has %d rows, %v", rows, err)
 	}
 	check := func(n int, known bool) {
@@ -148,7 +148,7 @@ func TestTrimmedSignaturesAreForgotten(t *testing.T) {
 // An append that fails adds no signature to the index, and the next append learns what another has stored.
 func TestSignaturesOfFailedAppendsAreNotKnown(t *testing.T) {
 	store := opened(t, filepath.Join(t.TempDir(), "relay.db"))
-	if _, err := store.writer.Exec(`CREATE TRIGGER refuse BEFORE INSERT ON events WHEN NEW.delivery = 'refused'
+	if _, err := store.db.Writer.Exec(`CREATE TRIGGER refuse BEFORE INSERT ON events WHEN NEW.delivery = 'refused'
 		BEGIN SELECT RAISE(ABORT, 'no'); END`); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func BenchmarkLearnSignatures(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer store.Close()
-	tx, err := store.writer.BeginTx(b.Context(), nil)
+	tx, err := store.db.Writer.BeginTx(b.Context(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

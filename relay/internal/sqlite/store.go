@@ -9,25 +9,18 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
-	"modernc.org/sqlite" // the database/sql driver "sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
+	"touchstone/relay/internal/sqlitefile"
 )
 
 // Store is a log in a SQLite file. It implements hub.Store.
 type Store struct {
-	// writer has one connection, which serializes appends and trims.
-	writer             *sql.DB
-	head, insert, list *sql.Stmt // of the writer
-	reader             *sql.DB
+	db                 *sqlitefile.File
+	head, insert, list *sql.Stmt  // of the writer
 	after              *sql.Stmt  // of the reader
 	log                string     // the log's id
 	appending          sync.Mutex // held during an append; it guards signed too
@@ -60,7 +53,7 @@ func openAt(ctx context.Context, path string, create bool) (*Store, error) {
 	opened := time.Now()
 	s := &Store{lock: held, doubts: make(chan struct{}, 1), now: func() (time.Time, time.Duration) { return time.Now(), time.Since(opened) }}
 	if err := s.open(ctx, path, create); err != nil {
-		if code := new(sqlite.Error); errors.As(err, &code) && code.Code() == sqlite3.SQLITE_NOTADB {
+		if sqlitefile.NoDatabase(err) {
 			err = fmt.Errorf("not the log of a relay: %w; choose another file, or restore a copy of the log", err)
 		}
 		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), s.Close())
@@ -70,30 +63,26 @@ func openAt(ctx context.Context, path string, create bool) (*Store, error) {
 
 func (s *Store) open(ctx context.Context, path string, create bool) error {
 	var err error
-	if s.writer, err = sql.Open("sqlite", dsn(path, "immediate")); err != nil {
+	if s.db, err = sqlitefile.Open(path, fmt.Sprintf("busy_timeout(%d)", lockTimeout.Milliseconds()), "synchronous(FULL)",
+		fmt.Sprintf("wal_autocheckpoint(%d)", maxLogPages)); err != nil {
 		return err
 	}
-	s.writer.SetMaxOpenConns(1)
-	if err := migrate(ctx, s.writer, create); err != nil {
+	if err := migrate(ctx, s.db.Writer, create); err != nil {
 		return err
 	}
-	if s.head, err = s.writer.PrepareContext(ctx, selectBounds); err != nil {
+	if s.head, err = s.db.Writer.PrepareContext(ctx, selectBounds); err != nil {
 		return err
 	}
-	if s.insert, err = s.writer.PrepareContext(ctx, insertEvent); err != nil {
+	if s.insert, err = s.db.Writer.PrepareContext(ctx, insertEvent); err != nil {
 		return err
 	}
-	if s.list, err = s.writer.PrepareContext(ctx, insertSigned); err != nil {
+	if s.list, err = s.db.Writer.PrepareContext(ctx, insertSigned); err != nil {
 		return err
 	}
-	if s.reader, err = sql.Open("sqlite", dsn(path, "deferred")); err != nil {
+	if s.after, err = s.db.Reader.PrepareContext(ctx, selectAfter); err != nil {
 		return err
 	}
-	s.reader.SetMaxOpenConns(4)
-	if s.after, err = s.reader.PrepareContext(ctx, selectAfter); err != nil {
-		return err
-	}
-	bounds, err := s.bounds(ctx, s.reader)
+	bounds, err := s.bounds(ctx, s.db.Reader)
 	if err != nil {
 		return err
 	}
@@ -116,37 +105,14 @@ func (s *Store) open(ctx context.Context, path string, create bool) error {
 // that one.
 const lockTimeout = 3500 * time.Millisecond
 
-// dsn names the file as a URI, in which a path may hold any character (https://www.sqlite.org/uri.html).
-func dsn(path, txlock string) string {
-	slashed := filepath.ToSlash(path)
-	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed
-	}
-	query := url.Values{
-		"_pragma": {
-			fmt.Sprintf("busy_timeout(%d)", lockTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
-			fmt.Sprintf("wal_autocheckpoint(%d)", maxLogPages),
-		},
-		"_txlock": {txlock},
-	}
-	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}).String()
-}
-
 // Close closes the file, so that another relay can open it.
 func (s *Store) Close() error {
 	s.checkpoints.stop()
-	var errs []error
-	for _, statement := range []*sql.Stmt{s.head, s.insert, s.list, s.after} {
-		if statement != nil {
-			errs = append(errs, statement.Close())
-		}
+	var err error
+	if s.db != nil {
+		err = s.db.Close()
 	}
-	for _, db := range []*sql.DB{s.reader, s.writer} {
-		if db != nil {
-			errs = append(errs, db.Close())
-		}
-	}
-	return errors.Join(append(errs, s.lock.release())...)
+	return errors.Join(err, s.lock.release())
 }
 
 const selectBounds = `SELECT log.value, floor.value, sum.value, COALESCE((SELECT MAX(seq) FROM events), floor.value)
@@ -154,7 +120,7 @@ const selectBounds = `SELECT log.value, floor.value, sum.value, COALESCE((SELECT
 
 // Bounds implements hub.Store.
 func (s *Store) Bounds(ctx context.Context) (hub.Bounds, error) {
-	b, err := s.bounds(ctx, s.reader)
+	b, err := s.bounds(ctx, s.db.Reader)
 	if err != nil {
 		return hub.Bounds{}, err
 	}

@@ -109,7 +109,7 @@ func TestANoteDoesNotOutwaitItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	var wait int64
-	if err := s.writer.QueryRow("PRAGMA busy_timeout").Scan(&wait); err != nil || wait != lockTimeout.Milliseconds() {
+	if err := s.db.Writer.QueryRow("PRAGMA busy_timeout").Scan(&wait); err != nil || wait != lockTimeout.Milliseconds() {
 		t.Errorf("afterwards a write waits for %d ms, %v", wait, err)
 	}
 	if err := s.SetNote(t.Context(), "name", "text"); err != nil {
@@ -125,7 +125,7 @@ func TestANoteThatComesTooLateLeavesTheWaitAsItWas(t *testing.T) {
 		said := s.SetNote(ctx, "name", "text")
 		cancel()
 		var wait int64
-		if err := s.writer.QueryRow("PRAGMA busy_timeout").Scan(&wait); err != nil || wait != lockTimeout.Milliseconds() {
+		if err := s.db.Writer.QueryRow("PRAGMA busy_timeout").Scan(&wait); err != nil || wait != lockTimeout.Milliseconds() {
 			t.Fatalf("after a note that says %v, a write waits for %d ms, %v", said, wait, err)
 		}
 	}

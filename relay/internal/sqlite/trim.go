@@ -24,13 +24,13 @@ func (s *Store) Trim(ctx context.Context, before time.Time) (int, error) {
 	}
 	// Appends need not wait for the search, which may be long.
 	var last sql.NullInt64
-	if err := s.reader.QueryRowContext(ctx, selectOld, future.UnixMilli(), trimLimit, trimLimit, old.UnixMilli()).Scan(&last); err != nil {
+	if err := s.db.Reader.QueryRowContext(ctx, selectOld, future.UnixMilli(), trimLimit, trimLimit, old.UnixMilli()).Scan(&last); err != nil {
 		return 0, fmt.Errorf("find old events: %w", err)
 	}
 	if !last.Valid {
 		return 0, nil
 	}
-	tx, err := s.writer.BeginTx(ctx, nil)
+	tx, err := s.db.Writer.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, fmt.Errorf("begin trim: %w", err)
 	}
