@@ -21,7 +21,12 @@ const insertEvent = `INSERT INTO events
 func (s *Store) Append(ctx context.Context, events []event.Event) ([]hub.Appended, error) {
 	s.appending.Lock()
 	defer s.appending.Unlock()
-	tx, err := s.db.Writer.BeginTx(ctx, nil)
+	conn, release, err := s.reserve(ctx, lockTimeout)
+	if err != nil {
+		return nil, fmt.Errorf("begin append: %w", err)
+	}
+	defer release()
+	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("begin append: %w", err)
 	}

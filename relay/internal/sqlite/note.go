@@ -70,25 +70,17 @@ func (s *Store) SetNote(ctx context.Context, name, text string) error {
 	return nil
 }
 
-// write executes a statement that waits for a locked file no longer than half of the time that ctx has left: SQLite does not
-// notice that a context ends meanwhile, and the error of a context does not say that the file is locked.
-func (s *Store) write(ctx context.Context, statement string, args ...any) (err error) {
-	conn, err := s.db.Writer.Conn(ctx)
+// write executes a statement that waits no longer than half of the time that ctx has left.
+func (s *Store) write(ctx context.Context, statement string, args ...any) error {
+	wait := lockTimeout
+	if deadline, ok := ctx.Deadline(); ok {
+		wait = min(wait, time.Until(deadline)/2)
+	}
+	conn, release, err := s.reserve(ctx, wait)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline)/2 < lockTimeout {
-		wait := func(ctx context.Context, d time.Duration) error {
-			_, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout(%d)", d.Milliseconds()))
-			return err
-		}
-		// Also if this is said to fail: ctx may end just after SQLite has done it.
-		defer func() { err = errors.Join(err, wait(context.WithoutCancel(ctx), lockTimeout)) }()
-		if err := wait(ctx, time.Until(deadline)/2); err != nil {
-			return err
-		}
-	}
+	defer release()
 	_, err = conn.ExecContext(ctx, statement, args...)
 	return err
 }

@@ -5,8 +5,10 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"sync"
@@ -100,10 +102,41 @@ func (s *Store) open(ctx context.Context, path string, create bool) error {
 	return nil
 }
 
-// lockTimeout is how long an access waits for a file that another process has locked. A webhook waits at most 8 s for the
+// lockTimeout is how long a write waits for a file that another process has locked. A webhook waits at most 8 s for the
 // store. So a locked store has to fail sooner, twice: for the append that waits for it, and for the append that waits for
 // that one.
 const lockTimeout = 3500 * time.Millisecond
+
+// reserve returns the writer's connection, until release is called, for a write that waits as long as told: first for
+// other writes, such as a trim that itself waits for a locked file, and for what is left of that time for the locked file.
+// SQLite does not notice that a context ends meanwhile, and the error of a context does not say that the file is locked.
+func (s *Store) reserve(ctx context.Context, wait time.Duration) (conn *sql.Conn, release func(), err error) {
+	latest := time.Now().Add(wait)
+	limited, cancel := context.WithDeadlineCause(ctx, latest, errors.New("other writes have not ended"))
+	defer cancel()
+	if conn, err = s.db.Writer.Conn(limited); err != nil {
+		return nil, nil, cmp.Or(context.Cause(limited), err)
+	}
+	left := time.Until(latest).Round(100 * time.Millisecond)
+	if left == lockTimeout { // as each connection waits
+		return conn, func() { _ = conn.Close() }, nil
+	}
+	set := func(ctx context.Context, d time.Duration) error {
+		_, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout(%d)", d.Milliseconds()))
+		return err
+	}
+	release = func() {
+		if set(context.WithoutCancel(ctx), lockTimeout) != nil {
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // a new connection takes its place
+		}
+		_ = conn.Close()
+	}
+	if err := set(ctx, left); err != nil {
+		release() // also if this is said to fail: ctx may end just after SQLite has done it
+		return nil, nil, err
+	}
+	return conn, release, nil
+}
 
 // Close closes the file, so that another relay can open it.
 func (s *Store) Close() error {

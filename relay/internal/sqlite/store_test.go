@@ -14,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"touchstone/relay/event"
 	"touchstone/relay/hub"
 	"touchstone/relay/storetest"
 )
@@ -114,6 +115,33 @@ func TestANoteDoesNotOutwaitItsContext(t *testing.T) {
 	}
 	if err := s.SetNote(t.Context(), "name", "text"); err != nil {
 		t.Errorf("the file is free again, and %v", err)
+	}
+}
+
+// An append waits for other writes, such as a trim, no longer than for a locked file, and then for the file as long as is
+// left: a webhook cannot wait for one after the other.
+func TestAnAppendWaitsForOtherWritesAndForTheFileTogether(t *testing.T) {
+	t.Parallel()
+	s := opened(t, filepath.Join(t.TempDir(), "relay.db"))
+	_, release, err := s.reserve(t.Context(), lockTimeout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*lockTimeout)
+	defer cancel()
+	_, err = s.Append(ctx, []event.Event{{Source: "github", Delivery: "1"}})
+	if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "other writes") {
+		t.Errorf("while another write goes on, an append says %v", err)
+	}
+	release()
+	conn, release, err := s.reserve(t.Context(), lockTimeout/2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	var wait int64
+	if err := conn.QueryRowContext(t.Context(), "PRAGMA busy_timeout").Scan(&wait); err != nil || wait > lockTimeout.Milliseconds()/2+100 {
+		t.Errorf("a write waits for a locked file for %d ms, %v", wait, err)
 	}
 }
 
