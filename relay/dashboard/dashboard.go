@@ -9,7 +9,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"touchstone/relay/dashboard/projection"
@@ -76,6 +78,9 @@ type Config struct {
 
 // Dashboard answers the requests for the page and the API.
 type Dashboard struct {
+	// Pages and API are the patterns of the requests that Serve answers, those of browsers and those of programs.
+	Pages, API []string
+
 	config   Config
 	routes   *http.ServeMux
 	machines machines
@@ -90,7 +95,7 @@ func New(config Config) *Dashboard {
 	d := &Dashboard{config: config, routes: http.NewServeMux(), now: time.Now,
 		machines: machines{known: map[machineKey]Machine{}, said: map[machineKey]string{}},
 		changes:  changes{scopes: map[string]*scopeChanges{}}, shared: shared{answers: map[string]sharedAnswer{}}}
-	for pattern, page := range map[string]view{
+	d.Pages = d.add(map[string]view{
 		"GET /{$}":                           d.share(d.board),
 		"GET /pulls/{owner}/{repo}/{number}": d.share(d.pull),
 		"GET /log":                           d.share(d.log),
@@ -100,7 +105,9 @@ func New(config Config) *Dashboard {
 		"GET /trends":                        d.share(d.trends),
 		"GET /machines":                      d.machinesPage,
 		"GET /health":                        d.health,
-		"GET /api/v1/pulls":                  d.apiPulls,
+	})
+	d.API = d.add(map[string]view{
+		"GET /api/v1/pulls":                         d.apiPulls,
 		"GET /api/v1/pulls/{owner}/{repo}/{number}": d.apiPull,
 		"GET /api/v1/events":                        d.apiEvents,
 		"GET /api/v1/events/{cursor}":               d.apiEvent,
@@ -111,12 +118,18 @@ func New(config Config) *Dashboard {
 		"GET /api/v1/health":                        d.apiHealth,
 		"PUT /api/v1/machines/self":                 d.putMachine,
 		"GET /api/v1/":                              d.apiUnknown,
-	} {
+	})
+	return d
+}
+
+// add makes the views answer the requests of their patterns, and returns the patterns.
+func (d *Dashboard) add(views map[string]view) []string {
+	for pattern, page := range views {
 		d.routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			d.respond(w, r, r.Context().Value(viewerKey{}).(Viewer), page)
 		})
 	}
-	return d
+	return slices.Sorted(maps.Keys(views))
 }
 
 // view answers a request of a viewer, or returns why it cannot: a refusal, or that the projection could not be read.

@@ -68,13 +68,17 @@ func (p *page) run(ctx context.Context) error {
 
 // pageRoutes adds the routes of the page.
 func (s *Server) pageRoutes(mux *http.ServeMux) {
-	for _, path := range []string{"/{$}", "/pulls/{owner}/{repo}/{number}", "/log", "/log/{cursor}", "/rules", "/rules/{rule...}", "/trends",
-		"/machines", "/health"} {
-		mux.HandleFunc("GET "+path, s.showPage)
+	for _, pattern := range s.page.Pages {
+		mux.HandleFunc(pattern, s.showPage)
+	}
+	for _, pattern := range s.page.API {
+		answer := s.readers(s.answerAPI)
+		if !strings.HasPrefix(pattern, "GET ") {
+			answer = s.brief(answer)
+		}
+		mux.HandleFunc(pattern, answer)
 	}
 	mux.HandleFunc("GET /changes", s.readers(s.streamChanges))
-	mux.HandleFunc("GET /api/v1/", s.readers(s.answerAPI))
-	mux.HandleFunc("PUT /api/v1/machines/self", s.brief(s.readers(s.answerAPI)))
 	mux.HandleFunc("GET /static/{name...}", dashboard.Static)
 	mux.HandleFunc("GET /sign-in", s.showSignIn)
 	mux.HandleFunc("POST /sign-in", s.brief(s.signIn))
