@@ -45,11 +45,7 @@ func (all *damages) meet(ctx context.Context, d *Damage) {
 func (all *damages) dropThrough(floor int64) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	for first, last := range all.last {
-		if last <= floor {
-			delete(all.last, first)
-		}
-	}
+	maps.DeleteFunc(all.last, func(_, last int64) bool { return last <= floor })
 }
 
 // Damaged returns how many damaged events this relay has come across in the log since it started.

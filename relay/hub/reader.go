@@ -113,7 +113,7 @@ func (r *Reader) Next(ctx context.Context) (Batch, error) {
 		batch.More = entries[len(entries)-1].ID.Seq < head
 	}
 	batch.Through = entries[len(entries)-1].ID.Seq
-	batch.Entries = r.wanted(entries)
+	batch.Entries = slices.DeleteFunc(entries, func(e *Entry) bool { return !r.wants(e.Event) })
 	r.hold(batch.Entries)
 	return batch, nil
 }
@@ -192,28 +192,9 @@ func (r *Reader) moveTo(seq int64) (more bool) {
 	return more
 }
 
-// wanted removes, in place, the entries that a filter leaves out.
-func (r *Reader) wanted(entries []*Entry) []*Entry {
-	kept := entries[:0]
-	for _, entry := range entries {
-		if r.wants(entry.Event) {
-			kept = append(kept, entry)
-		}
-	}
-	return kept
-}
-
 // wants lets settings pass any filter: they are meant for all readers.
 func (r *Reader) wants(e event.Event) bool {
-	if e.IsSettings() {
-		return true
-	}
-	for _, filter := range r.filters {
-		if !filter.Match(e) {
-			return false
-		}
-	}
-	return true
+	return e.IsSettings() || !slices.ContainsFunc(r.filters, func(f event.Filter) bool { return !f.Match(e) })
 }
 
 // readers is an index that finds the readers an event may concern without looking at the others. Each reader
@@ -281,19 +262,15 @@ func eventKeys(e event.Event) []string {
 // readerKeys returns the keys under which a reader stands: its repositories or their owners, otherwise its
 // types, otherwise its sources, otherwise the empty key, which every event looks up.
 func readerKeys(filters []event.Filter) []string {
-	for _, filter := range filters {
-		if keys := repoKeys(filter.Repos); keys != nil {
-			return keys
-		}
-	}
-	for _, filter := range filters {
-		if len(filter.Types) > 0 {
-			return prefixed("type ", filter.Types)
-		}
-	}
-	for _, filter := range filters {
-		if len(filter.Sources) > 0 {
-			return prefixed("source ", filter.Sources)
+	for _, keys := range []func(event.Filter) []string{
+		func(f event.Filter) []string { return repoKeys(f.Repos) },
+		func(f event.Filter) []string { return prefixed("type ", f.Types) },
+		func(f event.Filter) []string { return prefixed("source ", f.Sources) },
+	} {
+		for _, filter := range filters {
+			if found := keys(filter); len(found) > 0 {
+				return found
+			}
 		}
 	}
 	return []string{""}
