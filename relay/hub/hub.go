@@ -145,19 +145,18 @@ func (h *Hub) Append(ctx context.Context, e event.Event) (event.Cursor, Appended
 	default:
 		return event.Cursor{}, Appended{}, ErrOverloaded
 	}
+	var over error
 	select {
 	case <-p.done:
 	case <-ctx.Done():
-		if p.state.CompareAndSwap(queued, abandoned) {
-			return event.Cursor{}, Appended{}, context.Cause(ctx)
-		}
-		<-p.done
+		over = context.Cause(ctx)
 	case <-h.stopped:
-		if p.state.CompareAndSwap(queued, abandoned) {
-			return event.Cursor{}, Appended{}, errStopped
-		}
-		<-p.done
+		over = errStopped
 	}
+	if over != nil && p.state.CompareAndSwap(queued, abandoned) {
+		return event.Cursor{}, Appended{}, over
+	}
+	<-p.done
 	if p.err != nil {
 		return event.Cursor{}, Appended{}, p.err
 	}
