@@ -38,9 +38,7 @@ func successor(seq int64) string { return "after-" + strconv.FormatInt(seq, 10) 
 // Settings returns the settings in force. They are the same for all relays of the log. Values is empty, not nil,
 // while nothing is set. It is shared: do not change it.
 func (h *Hub) Settings(ctx context.Context) (event.Settings, error) {
-	h.mu.Lock()
-	known := h.settings
-	h.mu.Unlock()
+	known := h.known()
 	if known.unsure {
 		// The head does not move while publishing is held.
 		h.publishing.Lock()
@@ -48,14 +46,19 @@ func (h *Hub) Settings(ctx context.Context) (event.Settings, error) {
 		if err := h.learnSettings(ctx); err != nil {
 			return event.Settings{}, err
 		}
-		h.mu.Lock()
-		known = h.settings
-		h.mu.Unlock()
+		known = h.known()
 	}
 	if known.newest.ID.IsZero() {
 		return event.Settings{Values: map[string]string{}}, nil
 	}
 	return known.newest, nil
+}
+
+// known returns the settings as the hub knows them, without asking the store.
+func (h *Hub) known() settings {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.settings
 }
 
 // ChangeSettings lets change rewrite a copy of the settings, appends the result to the log, where every reader
@@ -180,9 +183,7 @@ func (h *Hub) settingsBehind(ctx context.Context, at, head int64) (newest event.
 func (h *Hub) keepSettings(ctx context.Context) error {
 	h.keeping.Lock()
 	defer h.keeping.Unlock()
-	h.mu.Lock()
-	newest := h.settings.newest
-	h.mu.Unlock()
+	newest := h.known().newest
 	text, err := json.Marshal(newest)
 	if err == nil {
 		err = h.store.SetNote(ctx, settingsNote, string(text))
@@ -202,10 +203,7 @@ func (h *Hub) keepOldSettings(ctx context.Context) error {
 	if _, err := h.Settings(ctx); err != nil {
 		return err
 	}
-	h.mu.Lock()
-	newest, noted, floor := h.settings.newest.ID.Seq, h.settings.noted, h.tail.bounds.Floor
-	h.mu.Unlock()
-	if newest <= max(noted, floor) {
+	if known := h.known(); known.newest.ID.Seq <= max(known.noted, h.Bounds().Floor) {
 		return nil
 	}
 	return h.keepSettings(ctx)
