@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"touchstone/relay/event"
+	"touchstone/worktree/pause"
 )
 
 // followPause is the time between two attempts to follow the store.
@@ -22,10 +23,8 @@ func (h *Hub) followLoop(ctx context.Context) {
 			return
 		}
 		h.faults.Write(ctx, zerolog.ErrorLevel, err, "cannot follow what other relays store; trying again")
-		select {
-		case <-ctx.Done():
+		if !pause.For(ctx, followPause) {
 			return
-		case <-time.After(followPause):
 		}
 	}
 }

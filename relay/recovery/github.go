@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-github/v66/github"
 	"github.com/rs/zerolog"
+
+	"touchstone/worktree/pause"
 )
 
 // DefaultAPI is the address of github.com's API. GitHub Enterprise Server has its own at
@@ -100,8 +102,8 @@ func (c client) call(ctx context.Context, t Target, method, path string, body, i
 			return response, err
 		}
 		zerolog.Ctx(ctx).Warn().Stringer("wait", wait).Msg("GitHub's rate limit is used up; recovery continues once it resets")
-		if err := sleep(ctx, wait); err != nil {
-			return nil, err
+		if !pause.For(ctx, wait) {
+			return nil, context.Cause(ctx)
 		}
 	}
 }

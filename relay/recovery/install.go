@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-github/v66/github"
+
+	"touchstone/worktree/pause"
 )
 
 const (
@@ -104,8 +106,8 @@ func (c client) awaitPing(ctx context.Context, hook Webhook, path string, before
 				return hook.judge(ping)
 			}
 		}
-		if err := sleep(ctx, pingCheck); err != nil {
-			return err
+		if !pause.For(ctx, pingCheck) {
+			return context.Cause(ctx)
 		}
 	}
 	return fmt.Errorf("the webhook is installed, but no ping to %s appeared on GitHub after %s; check its recent deliveries in "+

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"touchstone/worktree/pause"
 )
 
 // Lease is a good value for Config.Lease.
@@ -49,8 +51,8 @@ func (l *lease) take(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := sleep(ctx, l.length/20); err != nil {
-			return err
+		if !pause.For(ctx, l.length/20) {
+			return context.Cause(ctx)
 		}
 	}
 }
@@ -61,8 +63,8 @@ func (l *lease) claim(ctx context.Context) (won bool, err error) {
 	if err := l.renew(ctx); err != nil {
 		return false, err
 	}
-	if err := sleep(ctx, l.length/20); err != nil {
-		return false, err
+	if !pause.For(ctx, l.length/20) {
+		return false, context.Cause(ctx)
 	}
 	return l.held(ctx)
 }
@@ -81,7 +83,7 @@ func (l *lease) held(ctx context.Context) (bool, error) {
 // keep renews the lease until ctx ends. It returns earlier, with the reason, if it cannot go on.
 func (l *lease) keep(ctx context.Context) error {
 	for {
-		if err := sleep(ctx, l.length/5); err != nil {
+		if !pause.For(ctx, l.length/5) {
 			return nil
 		}
 		held, err := l.held(ctx)

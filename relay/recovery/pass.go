@@ -13,6 +13,7 @@ import (
 
 	"touchstone/relay/event"
 	"touchstone/relay/source"
+	"touchstone/worktree/pause"
 )
 
 const (
@@ -138,8 +139,8 @@ func (p *pass) redeliver(ctx context.Context, missing []delivery) ([]delivery, e
 		if p.fetchOnly {
 			break
 		}
-		if err := sleep(ctx, p.config.Pace); err != nil {
-			return nil, err
+		if !pause.For(ctx, p.config.Pace) {
+			return nil, context.Cause(ctx)
 		}
 	}
 	left, err := p.await(ctx, missing, asked)
@@ -163,8 +164,8 @@ func (p *pass) await(ctx context.Context, missing []delivery, asked int) ([]deli
 		if err != nil || len(missing)-len(left) >= asked || time.Now().After(deadline) {
 			return left, err
 		}
-		if err := sleep(ctx, arrivalCheck); err != nil {
-			return nil, err
+		if !pause.For(ctx, arrivalCheck) {
+			return nil, context.Cause(ctx)
 		}
 	}
 }

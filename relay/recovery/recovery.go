@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"touchstone/relay/event"
+	"touchstone/worktree/pause"
 )
 
 // Every is the time between two passes, and RetryEvery the time after a pass that failed.
@@ -138,7 +139,7 @@ func (r *Recovery) Run(ctx context.Context, done func(Report)) error {
 		}
 		report.log(ctx)
 		done(report)
-		if err := sleep(ctx, wait); err != nil {
+		if !pause.For(ctx, wait) {
 			return nil
 		}
 	}
@@ -221,15 +222,5 @@ func (r Report) log(ctx context.Context) {
 		}
 		line.Str("hook", h.Hook).Time("since", h.Since).Int("compared", h.Compared).Int("missing", h.Missing).
 			Int("redelivered", h.Redelivered).Int("fetched", h.Fetched).Int("left", h.Left).Msg("deliveries compared with GitHub")
-	}
-}
-
-// sleep waits for d, or returns why ctx ended.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
 	}
 }

@@ -2,7 +2,8 @@ package sqlite
 
 import (
 	"context"
-	"time"
+
+	"touchstone/worktree/pause"
 )
 
 // Follow implements hub.Store. The lock keeps other relays away, so the only events to report are those of an append that
@@ -24,10 +25,8 @@ func (s *Store) Follow(ctx context.Context, changed func(ctx context.Context, he
 		}
 		// The append has reported the fault of the file already.
 		s.doubt()
-		select {
-		case <-ctx.Done():
+		if !pause.For(ctx, lookInterval) {
 			return ctx.Err()
-		case <-time.After(lookInterval):
 		}
 	}
 }
