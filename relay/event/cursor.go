@@ -1,6 +1,7 @@
 package event
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strconv"
@@ -37,6 +38,9 @@ func ParseCursor(s string) (Cursor, error) {
 	}
 	return Cursor{Log: log, Seq: seq}, nil
 }
+
+// NewLogID returns a random id for a log.
+func NewLogID() string { return strings.ToLower(rand.Text()[:LogIDLength]) }
 
 // ValidLogID reports whether id has the form of a log's id.
 func ValidLogID(id string) bool {

@@ -21,8 +21,8 @@ func (s *Store) Inspect(ctx context.Context, _ func(problem string)) (unchecked 
 			return 0, fmt.Errorf("inspect the log: %w", err)
 		}
 		for _, doc := range docs {
-			var b block
-			if err := doc.DataTo(&b); err != nil {
+			b, err := blockOf(doc)
+			if err != nil {
 				return 0, fmt.Errorf("inspect block %s: %w", doc.Ref.ID, err)
 			}
 			if at = b.Last; b.Sum == 0 {

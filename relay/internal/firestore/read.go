@@ -148,10 +148,10 @@ func (s *Store) unpack(ctx context.Context, doc *firestore.DocumentSnapshot, b *
 	if err != nil {
 		return decoded{}, fmt.Errorf("its name is not a number: %w", err)
 	}
-	if b.Emptied {
-		return decoded{first: first, last: b.Last}, nil
-	}
 	d := decoded{first: first, last: b.Last}
+	if b.Emptied {
+		return d, nil
+	}
 	data, err := s.data(ctx, first, b)
 	if err == nil {
 		d.events, err = b.events(s.log, s.writtenUnder(first), first, data)

@@ -10,6 +10,8 @@ import (
 	"cloud.google.com/go/firestore"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"touchstone/relay/event"
 )
 
 // former is an earlier id of the log. The checksums of blocks up to the event Last cover it.
@@ -45,7 +47,7 @@ func renewWithin(ctx context.Context, limits limits, project, database string) (
 	s := &Store{client: client}
 	ctx, cancel := context.WithTimeout(ctx, limits.open)
 	defer cancel()
-	log = newLogID()
+	log = event.NewLogID()
 	err = client.RunTransaction(ctx, func(_ context.Context, tx *firestore.Transaction) error { return s.renew(tx, log) })
 	switch {
 	case status.Code(err) == codes.NotFound:
@@ -57,12 +59,8 @@ func renewWithin(ctx context.Context, limits limits, project, database string) (
 }
 
 func (s *Store) renew(tx *firestore.Transaction, log string) error {
-	doc, err := tx.Get(s.meta())
+	stored, err := content[meta](tx.Get(s.meta()))
 	if err != nil {
-		return err
-	}
-	var stored meta
-	if err := doc.DataTo(&stored); err != nil {
 		return err
 	}
 	newest, err := tx.Documents(s.blocks().OrderBy("last", firestore.Desc).Limit(1).Select("last")).GetAll()
@@ -76,8 +74,8 @@ func (s *Store) renew(tx *firestore.Transaction, log string) error {
 	old := stored.Log
 	stored.Log = log
 	for _, doc := range newest {
-		var b block
-		if err := doc.DataTo(&b); err != nil {
+		b, err := blockOf(doc)
+		if err != nil {
 			return err
 		}
 		stored.Former = append(stored.Former, former{Log: old, Last: b.Last})

@@ -19,11 +19,9 @@ package firestore
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -127,11 +125,11 @@ func connect(ctx context.Context, project, database string) (*firestore.Client, 
 // open writes and reads once before anything listens: the emulator may never answer a listener that is its
 // very first request.
 func (s *Store) open(ctx context.Context) error {
-	fresh := meta{Log: newLogID()}
+	fresh := meta{Log: event.NewLogID()}
 	if _, err := s.meta().Create(ctx, fresh); err != nil && status.Code(err) != codes.AlreadyExists {
 		return err
 	}
-	stored, err := s.readMeta(ctx)
+	stored, err := content[meta](s.meta().Get(ctx))
 	if err != nil {
 		return err
 	}
@@ -146,8 +144,6 @@ func (s *Store) open(ctx context.Context) error {
 	s.head, s.confirmed = b.Head, s.now()
 	return nil
 }
-
-func newLogID() string { return strings.ToLower(rand.Text()[:event.LogIDLength]) }
 
 // explained adds to an error of the open database what to do about it, if that is known. What is not found there is a
 // document.
@@ -190,13 +186,12 @@ func (s *Store) Close() error {
 	return nil
 }
 
-func (s *Store) readMeta(ctx context.Context) (meta, error) {
-	var m meta
-	doc, err := s.meta().Get(ctx)
+// content returns what a document holds that was just read.
+func content[T any](doc *firestore.DocumentSnapshot, err error) (held T, _ error) {
 	if err == nil {
-		err = doc.DataTo(&m)
+		err = doc.DataTo(&held)
 	}
-	return m, err
+	return held, err
 }
 
 // Bounds implements hub.Store.
@@ -214,7 +209,7 @@ func (s *Store) bounds(ctx context.Context) (hub.Bounds, error) {
 	var stored meta
 	var newest int64
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) { stored, err = s.readMeta(ctx); return err })
+	group.Go(func() (err error) { stored, err = content[meta](s.meta().Get(ctx)); return err })
 	group.Go(func() (err error) { newest, err = s.newest(ctx); return err })
 	if err := group.Wait(); err != nil {
 		return hub.Bounds{}, fmt.Errorf("read bounds: %w", err)
@@ -266,15 +261,8 @@ func (s *Store) newest(ctx context.Context) (int64, error) {
 func (s *Store) Note(ctx context.Context, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
-	doc, err := s.noteAt(name).Get(ctx)
-	if status.Code(err) == codes.NotFound {
-		return "", nil
-	}
-	var stored note
-	if err == nil {
-		err = doc.DataTo(&stored)
-	}
-	if err != nil {
+	stored, err := content[note](s.noteAt(name).Get(ctx))
+	if err != nil && status.Code(err) != codes.NotFound {
 		return "", fmt.Errorf("read the note %q: %w", name, explained(err))
 	}
 	return stored.Text, nil
@@ -304,16 +292,9 @@ func (s *Store) ChangeNote(ctx context.Context, name string, change func(text st
 	defer cancel()
 	var unchanged error // why change failed, which is not the database's error
 	err := s.client.RunTransaction(ctx, func(_ context.Context, tx *firestore.Transaction) error {
-		var stored note
-		doc, err := tx.Get(s.noteAt(name))
-		switch {
-		case status.Code(err) == codes.NotFound:
-		case err != nil:
+		stored, err := content[note](tx.Get(s.noteAt(name)))
+		if err != nil && status.Code(err) != codes.NotFound {
 			return err
-		default:
-			if err := doc.DataTo(&stored); err != nil {
-				return err
-			}
 		}
 		if stored.Text, unchanged = change(stored.Text); unchanged != nil {
 			return nil

@@ -79,11 +79,7 @@ func (s *Store) raiseFloor(ctx context.Context, floor int64) (removed int, err e
 	ctx, cancel := context.WithTimeout(ctx, s.limits.call)
 	defer cancel()
 	err = s.client.RunTransaction(ctx, func(_ context.Context, tx *firestore.Transaction) error {
-		var stored meta
-		doc, err := tx.Get(s.meta())
-		if err == nil {
-			err = doc.DataTo(&stored)
-		}
+		stored, err := content[meta](tx.Get(s.meta()))
 		if err != nil {
 			return err
 		}

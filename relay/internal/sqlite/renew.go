@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"touchstone/relay/event"
 )
 
 // Renew gives the log at path a new id, and returns it. Use it on a copy that takes the place of its log: a
@@ -35,7 +37,7 @@ func renew(ctx context.Context, tx *sql.Tx) (log string, err error) {
 	if err != nil {
 		return "", err
 	}
-	log = newLogID()
+	log = event.NewLogID()
 	sums, err := sumsUnder(ctx, tx, old.Log, log)
 	if err != nil {
 		return "", err

@@ -2,11 +2,9 @@ package sqlite
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"touchstone/relay/event"
 )
@@ -101,11 +99,9 @@ func makeLog(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, schema1); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('log', ?), ('floor', 0)", newLogID())
+	_, err := tx.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('log', ?), ('floor', 0)", event.NewLogID())
 	return err
 }
-
-func newLogID() string { return strings.ToLower(rand.Text()[:event.LogIDLength]) }
 
 func addChecksums(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, schema2); err != nil {
