@@ -31,7 +31,7 @@ func checkAddress(address net.Addr, tokens *token.Checker) error {
 // such as a stream, uses the grant's context.
 func (s *Server) readers(next func(w http.ResponseWriter, r *http.Request, grant *token.Grant)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		grant, ok := s.admit(w, r)
+		grant, ok := s.admit(w, r, s.refuseToken)
 		if !ok {
 			return
 		}
@@ -60,7 +60,7 @@ func (s *Server) operators(next http.HandlerFunc) http.HandlerFunc {
 // every program on its machine can reach its loopback address, including a model's session in a sandbox.
 func (s *Server) admins(next func(w http.ResponseWriter, r *http.Request, grant *token.Grant)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		grant, ok := s.admit(w, r)
+		grant, ok := s.admit(w, r, s.refuseToken)
 		if !ok {
 			return
 		}
@@ -79,19 +79,25 @@ func (s *Server) admins(next func(w http.ResponseWriter, r *http.Request, grant 
 	}
 }
 
-// admit returns the grant of a request, or answers it with a refusal.
-func (s *Server) admit(w http.ResponseWriter, r *http.Request) (*token.Grant, bool) {
+// admit returns the grant of a request. Otherwise it answers the request itself, and has stranger answer it if its token is
+// missing or not valid.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request, stranger http.HandlerFunc) (*token.Grant, bool) {
 	grant, ok := s.config.Tokens.Check(s.credential(r))
 	switch {
 	case !ok:
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		s.refuseStranger(w, r, "the access token is missing or not valid; send one that touchstone-relay token create printed, as "+
-			"Authorization: Bearer rly_…")
+		stranger(w, r)
 	case grant.ID == "" && !local(r.Host):
 		refuse(w, http.StatusForbidden, onlyLocal)
 		ok = false
 	}
 	return grant, ok
+}
+
+// refuseToken answers a program.
+func (s *Server) refuseToken(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	s.refuseStranger(w, r, "the access token is missing or not valid; send one that touchstone-relay token create printed, as "+
+		"Authorization: Bearer rly_…")
 }
 
 // bearer returns the token in the Authorization header (RFC 6750, section 2.1).

@@ -27,16 +27,12 @@ const (
 // (https://pkg.go.dev/net/http#CrossOriginProtection).
 func (s *Server) form(next func(w http.ResponseWriter, r *http.Request, grant *token.Grant)) http.HandlerFunc {
 	return s.brief(func(w http.ResponseWriter, r *http.Request) {
-		grant, ok := s.config.Tokens.Check(s.credential(r))
-		switch {
-		case new(http.CrossOriginProtection).Check(r) != nil:
+		if new(http.CrossOriginProtection).Check(r) != nil {
 			refuse(w, http.StatusForbidden, crossOrigin)
 			return
-		case !ok:
-			http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
-			return
-		case grant.ID == "" && !local(r.Host):
-			refuse(w, http.StatusForbidden, onlyLocal)
+		}
+		grant, ok := s.admit(w, r, http.RedirectHandler("/sign-in", http.StatusSeeOther).ServeHTTP)
+		if !ok {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxFormBytes)

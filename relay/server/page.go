@@ -104,20 +104,13 @@ func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, grant *token.
 
 // showPage answers a browser, or redirects it to the sign-in.
 func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
-	grant, ok := s.config.Tokens.Check(s.credential(r))
-	if !ok {
-		to := "/sign-in"
-		if r.URL.RequestURI() != "/" {
-			to += "?to=" + url.QueryEscape(r.URL.RequestURI())
-		}
-		http.Redirect(w, r, to, http.StatusSeeOther)
-		return
+	signIn := "/sign-in"
+	if r.URL.RequestURI() != "/" {
+		signIn += "?to=" + url.QueryEscape(r.URL.RequestURI())
 	}
-	if grant.ID == "" && !local(r.Host) {
-		refuse(w, http.StatusForbidden, onlyLocal)
-		return
+	if grant, ok := s.admit(w, r, http.RedirectHandler(signIn, http.StatusSeeOther).ServeHTTP); ok {
+		s.page.Serve(w, r, viewer(grant))
 	}
-	s.page.Serve(w, r, viewer(grant))
 }
 
 // within returns to if it is a path on this site, otherwise "/": links from elsewhere may contain any
