@@ -12,13 +12,6 @@ import (
 // streamChanges sends an open page the id of the newest change within its scope, and of each newer change
 // when it happens, in frames with only an id, at most two a second.
 func (s *Server) streamChanges(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
-	header := w.Header()
-	header.Set("Content-Type", "text/event-stream")
-	header.Set("Cache-Control", "no-cache")
-	header.Set("X-Accel-Buffering", "no")
-	if r.Method == http.MethodHead {
-		return
-	}
 	s.connections.serve(w, r, s.config.WriteTimeout, func(ctx context.Context, c connection) {
 		ctx, release := grant.Context(ctx)
 		defer release()

@@ -205,8 +205,16 @@ func newConnections() *connections {
 
 // serve adds the request's connection and runs stream over it, with a context that ends when the subscriber
 // hangs up. It serves a connection that can be taken over in a separate goroutine and returns, so that
-// net/http frees all that it has for the connection, including its buffers and a goroutine's grown stack.
+// net/http frees all that it has for the connection, including its buffers and a goroutine's grown stack. It answers
+// a HEAD request with the stream's headers alone.
 func (all *connections) serve(w http.ResponseWriter, r *http.Request, timeout time.Duration, stream func(context.Context, connection)) {
+	header := w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-cache")
+	header.Set("X-Accel-Buffering", "no")
+	if r.Method == http.MethodHead {
+		return
+	}
 	welcome(r.Context())
 	// Hold the lock, so that drain sees each connection that net/http does not.
 	all.mu.Lock()
@@ -222,7 +230,7 @@ func (all *connections) serve(w http.ResponseWriter, r *http.Request, timeout ti
 		stream(r.Context(), c)
 		return
 	}
-	ctx, head := context.WithoutCancel(r.Context()), head(w.Header())
+	ctx, head := context.WithoutCancel(r.Context()), head(header)
 	go func() {
 		defer all.giveBack(own)
 		// As in net/http's handlers, a panic of one stream must not end the others.

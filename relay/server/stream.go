@@ -40,17 +40,10 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, grant *tok
 	if !ok {
 		return
 	}
-	header := w.Header()
-	header.Set("Content-Type", "text/event-stream")
-	header.Set("Cache-Control", "no-cache")
-	header.Set("X-Accel-Buffering", "no")
-	header.Set("Vary", "Accept-Encoding")
+	w.Header().Set("Vary", "Accept-Encoding")
 	compressed := acceptsGzip(r.Header.Values("Accept-Encoding"))
 	if compressed {
-		header.Set("Content-Encoding", "gzip")
-	}
-	if r.Method == http.MethodHead {
-		return
+		w.Header().Set("Content-Encoding", "gzip")
 	}
 	remote := r.RemoteAddr
 	s.connections.serve(w, r, s.config.WriteTimeout, func(ctx context.Context, c connection) {
