@@ -82,17 +82,15 @@ func (s *Server) recoverNow(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "this relay recovers no deliveries: start it with --recover, such as --recover acme/app")
 		return
 	}
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
 	var watch sync.WaitGroup
 	defer watch.Wait()
-	done := make(chan struct{})
-	defer close(done)
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
 	watch.Go(func() {
 		select {
 		case <-s.stopping:
 			cancel(errStopping)
-		case <-done:
+		case <-ctx.Done():
 		}
 	})
 	zerolog.Ctx(ctx).Info().Str("remote", r.RemoteAddr).Msg("recovery asked for")
