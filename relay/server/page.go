@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -274,10 +275,7 @@ func (s *Server) tokens(ctx context.Context) ([]dashboard.Token, error) {
 	}
 	var list []dashboard.Token
 	for _, t := range known {
-		scope := strings.Join(append(append([]string{}, t.Repos...), t.Sources...), ", ")
-		if scope == "" {
-			scope = "everything"
-		}
+		scope := cmp.Or(strings.Join(slices.Concat(t.Repos, t.Sources), ", "), "everything")
 		list = append(list, dashboard.Token{
 			ID: t.ID, Name: t.Name, Role: string(t.Role), Scope: scope, Created: t.Created, LastUsed: uses[t.ID], Revoked: t.Revoked != nil,
 			Invite: t.Invite != nil,

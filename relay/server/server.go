@@ -4,6 +4,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -114,15 +115,9 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	if err := checkAddress(config.Listener.Addr(), config.Tokens); err != nil {
 		return nil, err
 	}
-	if config.Heartbeat == 0 {
-		config.Heartbeat = 15 * time.Second
-	}
-	if config.WriteTimeout == 0 {
-		config.WriteTimeout = 30 * time.Second
-	}
-	if config.BodyTimeout == 0 {
-		config.BodyTimeout = 30 * time.Second
-	}
+	config.Heartbeat = cmp.Or(config.Heartbeat, 15*time.Second)
+	config.WriteTimeout = cmp.Or(config.WriteTimeout, 30*time.Second)
+	config.BodyTimeout = cmp.Or(config.BodyTimeout, 30*time.Second)
 	events, err := hub.New(ctx, config.Store, config.Retention)
 	if err != nil {
 		return nil, err
