@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -62,10 +63,8 @@ func (a *answer) send(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	maps.Copy(header, a.header)
 	secure(header)
-	header.Set("Vary", "Accept-Encoding, Cookie, Authorization, HX-Request")
-	if header.Get("Cache-Control") == "" {
-		header.Set("Cache-Control", "private, no-cache")
-	}
+	header.Set("Vary", cmp.Or(header.Get("Vary"), "Accept-Encoding, Cookie, Authorization, HX-Request"))
+	header.Set("Cache-Control", cmp.Or(header.Get("Cache-Control"), "private, no-cache"))
 	if a.status == http.StatusOK {
 		header.Set("ETag", a.tag)
 		if strings.Contains(r.Header.Get("If-None-Match"), a.tag) {

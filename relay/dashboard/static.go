@@ -16,16 +16,9 @@ import (
 //go:embed static
 var staticFiles embed.FS
 
-// asset is a static file of the page, as it is sent.
-type asset struct {
-	contentType       string
-	hash              string
-	plain, compressed []byte
-}
-
-// assets are the files by their names.
-var assets = sync.OnceValue(func() map[string]asset {
-	all := map[string]asset{}
+// assets are the files by their names, as they are sent.
+var assets = sync.OnceValue(func() map[string]*answer {
+	all := map[string]*answer{}
 	err := fs.WalkDir(staticFiles, "static", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".json") {
 			return err
@@ -35,8 +28,9 @@ var assets = sync.OnceValue(func() map[string]asset {
 			return err
 		}
 		sum := sha256.Sum256(text)
-		all[strings.TrimPrefix(name, "static/")] = asset{mime.TypeByExtension(path.Ext(name)), hex.EncodeToString(sum[:6]), text,
-			compress(text, gzip.BestCompression)}
+		header := http.Header{"Content-Type": {mime.TypeByExtension(path.Ext(name))}, "Vary": {"Accept-Encoding"}}
+		all[strings.TrimPrefix(name, "static/")] = &answer{http.StatusOK, header, text, `"` + hex.EncodeToString(sum[:6]) + `"`,
+			sync.OnceValue(func() []byte { return compress(text, gzip.BestCompression) })}
 		return nil
 	})
 	if err != nil {
@@ -45,8 +39,11 @@ var assets = sync.OnceValue(func() map[string]asset {
 	return all
 })
 
-// staticPath returns the address of a file, which changes with its content.
-func staticPath(name string) string { return "/static/" + name + "?v=" + assets()[name].hash }
+// version returns what changes with the content of an answer.
+func (a *answer) version() string { return strings.Trim(a.tag, `"`) }
+
+// staticPath returns the address of a file.
+func staticPath(name string) string { return "/static/" + name + "?v=" + assets()[name].version() }
 
 // Static answers with a file of the page. It asks for no token, because these files hold no data.
 func Static(w http.ResponseWriter, r *http.Request) {
@@ -55,23 +52,9 @@ func Static(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusNotFound, "file not found")
 		return
 	}
-	header := w.Header()
-	secure(header)
-	header.Set("Content-Type", file.contentType)
-	header.Set("Vary", "Accept-Encoding")
-	header.Set("ETag", `"`+file.hash+`"`)
-	header.Set("Cache-Control", "public, no-cache")
-	if r.URL.Query().Get("v") == file.hash {
-		header.Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("Cache-Control", "public, no-cache")
+	if r.URL.Query().Get("v") == file.version() {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	if r.Header.Get("If-None-Match") == `"`+file.hash+`"` {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	body := file.plain
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		header.Set("Content-Encoding", "gzip")
-		body = file.compressed
-	}
-	_, _ = w.Write(body) // if it fails, the client is gone
+	file.send(w, r)
 }

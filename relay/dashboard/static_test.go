@@ -27,7 +27,7 @@ func TestVendoredFilesAreAsPublished(t *testing.T) {
 		if !strings.HasPrefix(name, "vendor/") {
 			continue
 		}
-		sum := sha256.Sum256(file.plain)
+		sum := sha256.Sum256(file.body)
 		if got := hex.EncodeToString(sum[:]); got != listed[name] {
 			t.Errorf("%s has the hash %s, SOURCES.json says %q", name, got, listed[name])
 		}
