@@ -161,26 +161,21 @@ func (d *Dashboard) listed(r *http.Request, next string) listed {
 	return listed{asOf(r), next, d.config.Projection.Since()}
 }
 
-// named returns the pull request that a path names.
-func named(r *http.Request) (repo string, number int) {
-	number, err := strconv.Atoi(r.PathValue("number"))
-	if err != nil {
-		number = 0
+// readPull reads the pull request that a path names. The sentence unknown says that there is none, or that the viewer may not
+// see it.
+func (d *Dashboard) readPull(r *http.Request, viewer Viewer, unknown string) (projection.Detail, error) {
+	number, _ := strconv.Atoi(r.PathValue("number")) // no pull request has the number of what is none
+	detail, known, err := d.config.Projection.Pull(r.Context(), viewer.Scope, r.PathValue("owner")+"/"+r.PathValue("repo"), number)
+	if err == nil && !known {
+		err = &refusal{http.StatusNotFound, unknown}
 	}
-	return r.PathValue("owner") + "/" + r.PathValue("repo"), number
+	return detail, err
 }
 
-// unknownPull says that there is no such pull request, or that the viewer may not see it.
-const unknownPull = "the relay has no events of this pull request; check the repository and the number"
-
 func (d *Dashboard) apiPull(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
-	repo, number := named(r)
-	detail, known, err := d.config.Projection.Pull(r.Context(), viewer.Scope, repo, number)
-	switch {
-	case err != nil:
+	detail, err := d.readPull(r, viewer, "the relay has no events of this pull request; check the repository and the number")
+	if err != nil {
 		return err
-	case !known:
-		return &refusal{http.StatusNotFound, unknownPull}
 	}
 	return reply(w, r, http.StatusOK, struct {
 		projection.Detail

@@ -223,13 +223,9 @@ func with(values url.Values, pairs ...string) string {
 }
 
 func (d *Dashboard) pull(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
-	repo, number := named(r)
-	detail, known, err := d.config.Projection.Pull(r.Context(), viewer.Scope, repo, number)
-	switch {
-	case err != nil:
+	detail, err := d.readPull(r, viewer, "The relay has no events of this pull request. Check the repository and the number.")
+	if err != nil {
 		return err
-	case !known:
-		return &refusal{http.StatusNotFound, "The relay has no events of this pull request. Check the repository and the number."}
 	}
 	slices.Reverse(detail.Rounds)
 	return d.show(w, r, viewer, "pull", "board", fmt.Sprintf("%s#%d %s", detail.Repo, detail.Number, detail.Title), detail)
