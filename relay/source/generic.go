@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/sha512"
@@ -114,10 +115,7 @@ func (g Generic) Prove(e event.Event) error {
 
 func (g Generic) verify(header http.Header, body []byte) error {
 	if g.Auth == "bearer" {
-		name, prefix := g.Header, g.Prefix
-		if name == "" {
-			name = "Authorization"
-		}
+		name, prefix := cmp.Or(g.Header, "Authorization"), g.Prefix
 		if prefix == "" && http.CanonicalHeaderKey(name) == "Authorization" {
 			prefix = "Bearer "
 		}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -38,24 +39,16 @@ type Grafana struct {
 
 // Validate reports settings that cannot work.
 func (g Grafana) Validate() error {
-	switch g.Auth {
-	case "", "hmac":
-		if g.User != "" {
-			return errors.New(`user applies only to auth: basic`)
-		}
-		return nil
-	case "basic":
-		if g.User == "" {
-			return errors.New("auth: basic needs a user")
-		}
-	case "bearer":
-		if g.User != "" {
-			return errors.New("user applies only to auth: basic")
-		}
-	default:
+	switch {
+	case !g.signs() && g.Auth != "basic" && g.Auth != "bearer":
 		return fmt.Errorf("auth must be hmac, basic or bearer, not %q", g.Auth)
-	}
-	if g.Header != "" || g.TimestampHeader != "" {
+	case g.Auth == "basic" && g.User == "":
+		return errors.New("auth: basic needs a user")
+	case g.Auth != "basic" && g.User != "":
+		return errors.New("user applies only to auth: basic")
+	case g.signs():
+		return nil
+	case g.Header != "" || g.TimestampHeader != "":
 		return errors.New("header and timestamp_header apply only to auth: hmac")
 	}
 	return validatePasswords(g.Secret, g.Previous)
@@ -87,7 +80,7 @@ func (g Grafana) Accept(name string, header http.Header, body []byte, at time.Ti
 		}),
 		Payload: body,
 	}
-	if g.Secret != "" && (g.Auth == "" || g.Auth == "hmac") {
+	if g.Secret != "" && g.signs() {
 		// With a signed time, two alerts with the same text have different signatures.
 		e.Signature, e.SignedOnce = strings.ToLower(header.Get(g.signatureHeader())), g.TimestampHeader != ""
 	}
@@ -96,7 +89,7 @@ func (g Grafana) Accept(name string, header http.Header, body []byte, at time.Ti
 
 // Prove verifies the stored signature of an event; see GitHub.Prove.
 func (g Grafana) Prove(e event.Event) error {
-	if g.Secret == "" || e.Signature == "" || g.Auth == "basic" || g.Auth == "bearer" {
+	if g.Secret == "" || e.Signature == "" || !g.signs() {
 		return ErrNoProof
 	}
 	header := http.Header{}
@@ -115,12 +108,10 @@ func repoName(label string) string {
 	return label
 }
 
-func (g Grafana) signatureHeader() string {
-	if g.Header == "" {
-		return "X-Grafana-Alerting-Signature"
-	}
-	return g.Header
-}
+// signs reports whether requests are signed, rather than sent with the secret itself.
+func (g Grafana) signs() bool { return g.Auth == "" || g.Auth == "hmac" }
+
+func (g Grafana) signatureHeader() string { return cmp.Or(g.Header, "X-Grafana-Alerting-Signature") }
 
 func (g Grafana) verify(header http.Header, body []byte, at time.Time) error {
 	switch g.Auth {
