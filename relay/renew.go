@@ -22,18 +22,8 @@ miss events without knowing.`,
 		Example: `  touchstone-relay renew --store sqlite:/var/lib/relay/relay.db
   touchstone-relay renew --store firestore:acme-hooks/restored`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if configFile != "" {
-				if err := config.loadUnder(cmd.Flags(), configFile); err != nil {
-					return usageError{err}
-				}
-			}
-			if err := server.ValidateStore(config.Store); err != nil {
-				return usageError{err}
-			}
-			if path, ok := server.StorePath(config.Store); ok {
-				if err := checkThere(path); err != nil {
-					return err
-				}
+			if err := config.findStore(cmd.Flags(), configFile); err != nil {
+				return err
 			}
 			log, err := server.RenewLog(cmd.Context(), config.Store)
 			if err != nil {

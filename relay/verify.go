@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
@@ -31,19 +32,8 @@ many there are.`,
 		Example: `  touchstone-relay verify
   touchstone-relay verify --store sqlite:/var/lib/relay/relay.db`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if configFile != "" {
-				if err := config.loadUnder(cmd.Flags(), configFile); err != nil {
-					return usageError{err}
-				}
-			}
-			if err := server.ValidateStore(config.Store); err != nil {
-				return usageError{err}
-			}
-			// Opening a store creates its file, which verify must not do.
-			if path, ok := strings.CutPrefix(config.Store, "sqlite:"); ok {
-				if err := checkThere(path); err != nil {
-					return err
-				}
+			if err := config.findStore(cmd.Flags(), configFile); err != nil {
+				return err
 			}
 			store, err := server.OpenExistingStore(cmd.Context(), config.Store)
 			if err != nil {
@@ -72,6 +62,22 @@ many there are.`,
 	cmd.Flags().StringVar(&config.Store, "store", config.Store, "the store to verify: sqlite:PATH or firestore:PROJECT[/DATABASE]")
 	cmd.Flags().StringVar(&configFile, "config", "", "read the store and the sources from this YAML file")
 	return cmd
+}
+
+// findStore loads the file, if one is named, and reports a store that is not there: opening it would create it.
+func (c *Config) findStore(flags *pflag.FlagSet, file string) error {
+	if file != "" {
+		if err := c.loadUnder(flags, file); err != nil {
+			return usageError{err}
+		}
+	}
+	if err := server.ValidateStore(c.Store); err != nil {
+		return usageError{err}
+	}
+	if path, ok := strings.CutPrefix(c.Store, "sqlite:"); ok {
+		return checkThere(path)
+	}
+	return nil
 }
 
 // verdictOn says what a log without problems holds, and how much of it was checked in which way.
