@@ -76,21 +76,20 @@ func (e Event) AppendFrame(dst []byte) ([]byte, error) {
 }
 
 // AppendFrame appends the gap's frame to dst; it moves the cursor to the last event that is gone.
-func (g Gap) AppendFrame(dst []byte) ([]byte, error) {
-	data, err := json.Marshal(g)
-	if err != nil {
-		return dst, fmt.Errorf("encode gap: %w", err)
-	}
-	return appendFrame(dst, GapName, data, g.To), nil
-}
+func (g Gap) AppendFrame(dst []byte) ([]byte, error) { return appendControl(dst, GapName, g, g.To) }
 
 // AppendFrame appends the reset's frame to dst; it moves the cursor to at, the place before the oldest event.
 func (r Reset) AppendFrame(dst []byte, at Cursor) ([]byte, error) {
-	data, err := json.Marshal(r)
+	return appendControl(dst, ResetName, r, at)
+}
+
+// appendControl appends a frame of the relay's own.
+func appendControl(dst []byte, name string, content any, id Cursor) ([]byte, error) {
+	data, err := json.Marshal(content)
 	if err != nil {
-		return dst, fmt.Errorf("encode reset: %w", err)
+		return dst, fmt.Errorf("encode %s: %w", name, err)
 	}
-	return appendFrame(dst, ResetName, data, at), nil
+	return appendFrame(dst, name, data, id), nil
 }
 
 // AppendMove appends a frame with only an id, which moves the cursor.

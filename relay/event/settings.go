@@ -60,11 +60,7 @@ func (e Event) Settings() (Settings, error) {
 // AppendFrame appends the settings' frame to dst; it moves the cursor to at. That is the settings' own position in
 // the log or, for a subscriber that begins after them, the subscriber's position.
 func (s Settings) AppendFrame(dst []byte, at Cursor) ([]byte, error) {
-	data, err := json.Marshal(s)
-	if err != nil {
-		return dst, fmt.Errorf("encode settings: %w", err)
-	}
-	return appendFrame(dst, SettingsName, data, at), nil
+	return appendControl(dst, SettingsName, s, at)
 }
 
 // settings are the keys that administrators may set through a relay; the value says whether the setting is a
