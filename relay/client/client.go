@@ -4,6 +4,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"gopkg.in/cenkalti/backoff.v1"
 
 	"touchstone/relay/event"
+	"touchstone/worktree/pause"
 )
 
 // Places other than a cursor to begin at.
@@ -84,10 +86,8 @@ func (c *Client) Follow(ctx context.Context, after string, handle func(context.C
 		}
 		delay := wait.NextBackOff()
 		c.report(State{Err: err, Retry: delay})
-		select {
-		case <-ctx.Done():
+		if !pause.For(ctx, delay) {
 			return ctx.Err()
-		case <-time.After(delay):
 		}
 	}
 }
@@ -124,16 +124,12 @@ type follower struct {
 func (f *follower) connect(ctx context.Context) (progress bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	idle := f.client.IdleTimeout
-	if idle == 0 {
-		idle = 45 * time.Second
-	}
 	address, header, err := f.request()
 	if err != nil {
 		return false, permanentError{err}
 	}
 	stream := sse.NewClient(address, sse.ClientMaxBufferSize(event.MaxFrameBytes))
-	stream.Connection = &http.Client{Transport: &transport{idle: idle, cancel: cancel}}
+	stream.Connection = &http.Client{Transport: &transport{idle: cmp.Or(f.client.IdleTimeout, 45*time.Second), cancel: cancel}}
 	// The library's own reconnecting would lose a frame that was cut off, and it gives up.
 	stream.ReconnectStrategy = &backoff.StopBackOff{}
 	stream.ResponseValidator = func(_ *sse.Client, r *http.Response) error { return f.validate(r) }
