@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"touchstone/relay/event"
 	"touchstone/relay/internal/faults"
 )
 
@@ -94,8 +95,8 @@ func (c *Checker) Check(text string) (*Grant, bool) {
 		}
 		return c.anybody, true
 	}
-	id, secret, err := parse(text)
-	if err != nil {
+	id, secret, ok := event.SplitToken(text, event.TokenPrefix)
+	if !ok {
 		return nil, false
 	}
 	// The time this takes may reveal that an id exists; an id is no secret.

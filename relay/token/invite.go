@@ -111,7 +111,7 @@ func redeem(ctx context.Context, store Store, code string) (made Token, text str
 			return nil, err
 		}
 		good.ID, good.Redeemed = made.ID, true
-		_, secret, _ := parse(fresh)
+		_, secret, _ := event.SplitToken(fresh, event.TokenPrefix)
 		text = event.TokenPrefix + made.ID + "_" + secret
 		tokens[i] = good
 		return tokens, nil

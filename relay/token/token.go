@@ -85,19 +85,6 @@ func New(name string, role Role, scope event.Filter) (Token, string, error) {
 	return t, event.TokenPrefix + t.ID + "_" + secret, nil
 }
 
-// errShape leaves out the given text, which may be a secret with a typing error.
-var errShape = errors.New("not an access token; an access token begins with " + event.TokenPrefix +
-	" and is printed by touchstone-relay token create")
-
-// parse splits a token into its id and its secret.
-func parse(text string) (id, secret string, err error) {
-	id, secret, ok := event.SplitToken(text, event.TokenPrefix)
-	if !ok {
-		return "", "", errShape
-	}
-	return id, secret, nil
-}
-
 func hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
