@@ -135,8 +135,7 @@ func webhook(repo, org, address, secret string, events []string) (recovery.Webho
 			"https://relay.example.com/webhooks/github, or name the relay's settings with --config")
 	}
 	parsed, err := url.Parse(address)
-	if err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" ||
-		path.Base(path.Dir(parsed.Path)) != "webhooks" {
+	if err != nil || validatePublic(address) != nil || path.Base(path.Dir(parsed.Path)) != "webhooks" {
 		return recovery.Webhook{}, fmt.Errorf("--url %q is not a relay's endpoint; write one such as https://relay.example.com/webhooks/github",
 			address)
 	}
