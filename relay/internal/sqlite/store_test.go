@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -121,28 +122,29 @@ func TestANoteDoesNotOutwaitItsContext(t *testing.T) {
 // An append waits for other writes, such as a trim, no longer than for a locked file, and then for the file as long as is
 // left: a webhook cannot wait for one after the other.
 func TestAnAppendWaitsForOtherWritesAndForTheFileTogether(t *testing.T) {
-	t.Parallel()
-	s := opened(t, filepath.Join(t.TempDir(), "relay.db"))
-	_, release, err := s.reserve(t.Context(), lockTimeout)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*lockTimeout)
-	defer cancel()
-	_, err = s.Append(ctx, []event.Event{{Source: "github", Delivery: "1"}})
-	if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "other writes") {
-		t.Errorf("while another write goes on, an append says %v", err)
-	}
-	release()
-	conn, release, err := s.reserve(t.Context(), lockTimeout/2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
-	var wait int64
-	if err := conn.QueryRowContext(t.Context(), "PRAGMA busy_timeout").Scan(&wait); err != nil || wait > lockTimeout.Milliseconds()/2+100 {
-		t.Errorf("a write waits for a locked file for %d ms, %v", wait, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := opened(t, filepath.Join(t.TempDir(), "relay.db"))
+		_, release, err := s.reserve(t.Context(), lockTimeout)
+		must(t, err)
+		begun := time.Now()
+		_, err = s.Append(t.Context(), []event.Event{{Source: "github", Delivery: "1"}})
+		if waited := time.Since(begun); err == nil || waited != lockTimeout || !strings.Contains(err.Error(), "other writes") {
+			t.Errorf("while another write goes on, an append says after %s: %v", waited, err)
+		}
+		time.AfterFunc(time.Second, release)
+		conn, release, err := s.reserve(t.Context(), lockTimeout)
+		must(t, err)
+		for _, want := range []time.Duration{lockTimeout - time.Second, lockTimeout} {
+			var wait int64
+			if err := conn.QueryRowContext(t.Context(), "PRAGMA busy_timeout").Scan(&wait); err != nil || wait != want.Milliseconds() {
+				t.Errorf("a write waits for a locked file for %d ms, not %s: %v", wait, want, err)
+			}
+			release()
+			conn, release, err = s.reserve(t.Context(), lockTimeout)
+			must(t, err)
+		}
+		release()
+	})
 }
 
 // Whenever the context of a note ends, later writes wait for a locked file as before.
