@@ -4,7 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"net/http/httptest"
 	"path"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -35,5 +38,35 @@ func TestVendoredFilesAreAsPublished(t *testing.T) {
 	}
 	if len(listed) > 0 {
 		t.Errorf("SOURCES.json lists what is not there: %v", listed)
+	}
+}
+
+// A file is sent with its length, compressed to who takes that, and not again to who has it. Caches may share it between
+// all viewers, and keep it for good at an address that changes with it.
+func TestAFileIsSentAsItsHeadersSay(t *testing.T) {
+	file := assets()["page.css"]
+	whole, small := strconv.Itoa(len(file.body)), strconv.Itoa(len(file.compressed()))
+	const asked, kept = "public, no-cache", "public, max-age=31536000, immutable"
+	for _, test := range []struct {
+		method, address, accepted, known string
+		want                             string // status, cache control, encoding, length and how many bytes are sent
+	}{
+		{"GET", "/static/page.css", "", "", "200 " + asked + "  " + whole + " " + whole},
+		{"GET", staticPath("page.css"), "br, gzip", "", "200 " + kept + " gzip " + small + " " + small},
+		{"GET", "/static/page.css?v=older", "gzip", `"other"`, "200 " + asked + " gzip " + small + " " + small},
+		{"HEAD", staticPath("page.css"), "gzip", "", "200 " + kept + " gzip " + small + " 0"},
+		{"GET", staticPath("page.css"), "gzip", `"other", ` + file.tag, "304 " + kept + "   0"},
+	} {
+		r := httptest.NewRequest(test.method, test.address, nil)
+		r.SetPathValue("name", "page.css")
+		r.Header.Set("Accept-Encoding", test.accepted)
+		r.Header.Set("If-None-Match", test.known)
+		w := httptest.NewRecorder()
+		Static(w, r)
+		header := w.Header()
+		got := fmt.Sprintln(w.Code, header.Get("Cache-Control"), header.Get("Content-Encoding"), header.Get("Content-Length"), w.Body.Len())
+		if got != test.want+"\n" || header.Get("Vary") != "Accept-Encoding" || header.Get("Etag") != file.tag {
+			t.Errorf("%s %s: got %swant %s; %v", test.method, test.address, got, test.want, header)
+		}
 	}
 }
