@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"touchstone/worktree/steps"
 )
 
 // installation is an app installed at an owner of repositories.
@@ -61,60 +63,47 @@ var errSuspended = refuse(http.StatusForbidden, "This installation has been susp
 // Install installs an app, by its login, at an owner with these repositories, or all of them if there are none
 // in the list. They replace those that the app had there. A person does this on the app's page.
 func (s *Sim) Install(app, owner string, repositories ...string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.findAccount(app)
-	if a == nil || a.registered == nil {
-		return fmt.Errorf("no app %s was registered", app)
-	}
-	at := s.installationAt(a, owner)
-	if at == nil {
-		at = &installation{id: s.id(), app: a, owner: owner, created: s.now()}
-		a.installations = append(a.installations, at)
-	}
-	at.repos = nil
-	for _, name := range repositories {
-		_, name, _ = strings.Cut(name, "/")
-		r := s.findRepo(owner + "/" + name)
-		if r == nil {
-			return fmt.Errorf("no repository %s/%s", owner, name)
+	return s.do(func() {
+		a := s.account(app)
+		if a.registered == nil {
+			steps.Fail("%s is not a registered app", app)
 		}
-		at.repos = append(at.repos, r)
-	}
-	return nil
+		at := a.installationAt(owner)
+		if at == nil {
+			at = &installation{id: s.id(), app: a, owner: owner, created: s.now()}
+			a.installations = append(a.installations, at)
+		}
+		at.repos = nil
+		for _, name := range repositories {
+			_, name, _ = strings.Cut(name, "/")
+			at.repos = append(at.repos, s.repo(owner+"/"+name))
+		}
+	})
 }
 
 // Suspend suspends an app's installation at an owner, or resumes it.
 func (s *Sim) Suspend(app, owner string, suspended bool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := s.installationAt(s.findAccount(app), owner)
-	if at == nil {
-		return fmt.Errorf("%s is not installed at %s", app, owner)
-	}
-	if at.suspended = (time.Time{}); suspended {
-		at.suspended = s.now()
-	}
-	return nil
+	return s.do(func() {
+		at := s.installation(app, owner)
+		if at.suspended = (time.Time{}); suspended {
+			at.suspended = s.now()
+		}
+	})
 }
 
 // Uninstall removes an app's installation at an owner.
 func (s *Sim) Uninstall(app, owner string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.findAccount(app)
-	at := s.installationAt(a, owner)
-	if at == nil {
-		return fmt.Errorf("%s is not installed at %s", app, owner)
-	}
-	a.installations = slices.DeleteFunc(a.installations, func(other *installation) bool { return other == at })
-	return nil
+	return s.do(func() {
+		at := s.installation(app, owner)
+		at.app.installations = slices.DeleteFunc(at.app.installations, func(other *installation) bool { return other == at })
+	})
 }
 
-func (s *Sim) installationAt(a *account, owner string) *installation {
-	if a == nil {
-		return nil
-	}
+func (s *Sim) installation(app, owner string) *installation {
+	return must(s.account(app).installationAt(owner), fmt.Errorf("%s is not installed at %s", app, owner))
+}
+
+func (a *account) installationAt(owner string) *installation {
 	return find(a.installations, func(at *installation) bool { return strings.EqualFold(at.owner, owner) })
 }
 

@@ -1,17 +1,8 @@
 package githubsim
 
-import "fmt"
-
 // Protect replaces the protection of a repository's branches, by the branches' names.
 func (s *Sim) Protect(repository string, protected map[string]Protection) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := s.findRepo(repository)
-	if r == nil {
-		return fmt.Errorf("no repository %s", repository)
-	}
-	r.protected = protected
-	return nil
+	return s.do(func() { s.repo(repository).protected = protected })
 }
 
 // branchRules lists what rulesets require of a branch, for everyone with read access.

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"touchstone/agent/githubsim/bare"
+	"touchstone/worktree/steps"
 )
 
 // Config configures a Sim. Dir, URL and at least one user are required.
@@ -208,56 +209,42 @@ type RepoOptions struct {
 
 // CreateRepo creates or adopts a repository. It fails if the name is taken.
 func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.findRepo(opts.Owner+"/"+opts.Name) != nil {
-		return fmt.Errorf("repository %s/%s exists already", opts.Owner, opts.Name)
-	}
-	r := &repo{
-		id: s.id(), owner: opts.Owner, name: opts.Name, private: opts.Private, archived: opts.Archived,
-		perms: maps.Clone(opts.Permissions), protected: opts.Protected, noSquash: opts.NoSquash, deleteMerged: opts.DeleteMerged,
-		created: s.now(), pulls: map[int]*pull{},
-		issues: map[int]*issue{}, labels: map[string]*label{},
-	}
-	r.hooks = &hookSet{kind: "Repository", target: "repository", id: r.id, path: "/repos/" + r.fullName() + "/hooks"}
-	if opts.ForkOf != "" {
-		if r.parent = s.findRepo(opts.ForkOf); r.parent == nil {
-			return fmt.Errorf("no repository %s to fork", opts.ForkOf)
+	return s.do(func() {
+		if s.findRepo(opts.Owner+"/"+opts.Name) != nil {
+			steps.Fail("repository %s/%s exists already", opts.Owner, opts.Name)
 		}
-	}
-	dir := cmp.Or(opts.Dir, filepath.Join(s.cfg.Dir, opts.Owner, opts.Name+".git"))
-	r.git = bare.Open(s.gitPath, dir, s.now)
-	if opts.Dir == "" {
-		if err := r.make(ctx, opts.Files); err != nil {
-			return err
+		r := &repo{
+			id: s.id(), owner: opts.Owner, name: opts.Name, private: opts.Private, archived: opts.Archived,
+			perms: maps.Clone(opts.Permissions), protected: opts.Protected, noSquash: opts.NoSquash, deleteMerged: opts.DeleteMerged,
+			created: s.now(), pulls: map[int]*pull{},
+			issues: map[int]*issue{}, labels: map[string]*label{},
 		}
-	}
-	if err := r.load(); err != nil {
-		return err
-	}
-	if err := s.tested(r); err != nil {
-		return err
-	}
-	s.repos = append(s.repos, r)
-	delete(s.moved, strings.ToLower(r.fullName()))
-	return nil
+		r.hooks = &hookSet{kind: "Repository", target: "repository", id: r.id, path: "/repos/" + r.fullName() + "/hooks"}
+		if opts.ForkOf != "" {
+			r.parent = s.repo(opts.ForkOf)
+		}
+		dir := cmp.Or(opts.Dir, filepath.Join(s.cfg.Dir, opts.Owner, opts.Name+".git"))
+		r.git = bare.Open(s.gitPath, dir, s.now)
+		if opts.Dir == "" {
+			steps.Must(r.make(ctx, opts.Files))
+		}
+		steps.Must(r.load())
+		steps.Must(s.tested(r))
+		s.repos = append(s.repos, r)
+		delete(s.moved, strings.ToLower(r.fullName()))
+	})
 }
 
 // Commit commits files to a branch and triggers what a push by login would trigger. An empty text deletes a
 // file; a new branch starts at main. It returns the new commit.
-func (s *Sim) Commit(ctx context.Context, login, repository, branch, message string, files map[string]string) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, by := s.findRepo(repository), s.findAccount(login)
-	if r == nil || by == nil {
-		return "", fmt.Errorf("no repository %s or no user %s", repository, login)
-	}
-	parent := cmp.Or(r.refs["refs/heads/"+branch], r.refs["refs/heads/main"])
-	sha, err := r.git.Write(ctx, branch, parent, by.ident(), message, files)
-	if err != nil {
-		return "", err
-	}
-	return sha, s.noticeRefs(ctx, r, by)
+func (s *Sim) Commit(ctx context.Context, login, repository, branch, message string, files map[string]string) (sha string, err error) {
+	err = s.do(func() {
+		r, by := s.repo(repository), s.account(login)
+		parent := cmp.Or(r.refs["refs/heads/"+branch], r.refs["refs/heads/main"])
+		sha = steps.Got(r.git.Write(ctx, branch, parent, by.ident(), message, files))
+		steps.Must(s.noticeRefs(ctx, r, by))
+	})
+	return sha, err
 }
 
 // PullState returns the state of a pull request, "open" or "closed", and the names of its labels; "" without the
@@ -275,6 +262,13 @@ func (s *Sim) PullState(repository string, number int) (state string, labels []s
 	return r.pulls[number].state(), labels
 }
 
+// do runs a row of steps under the lock.
+func (s *Sim) do(row func()) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return steps.Try(row)
+}
+
 func (s *Sim) id() int64 {
 	s.nextID++
 	return s.nextID
@@ -284,15 +278,14 @@ func (s *Sim) id() int64 {
 // requests for the old name lead to it until another repository takes that name.
 // https://docs.github.com/en/repositories/creating-and-managing-repositories/transferring-a-repository
 func (s *Sim) Transfer(repository, owner, name string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := s.findRepo(repository)
-	if r == nil || s.findRepo(owner+"/"+name) != nil {
-		return fmt.Errorf("no repository %s, or %s/%s exists already", repository, owner, name)
-	}
-	s.moved[strings.ToLower(repository)] = r
-	r.owner, r.name = owner, name
-	return nil
+	return s.do(func() {
+		r := s.repo(repository)
+		if s.findRepo(owner+"/"+name) != nil {
+			steps.Fail("%s/%s exists already", owner, name)
+		}
+		s.moved[strings.ToLower(repository)] = r
+		r.owner, r.name = owner, name
+	})
 }
 
 // find returns the first match; nil if there is none.
@@ -304,13 +297,29 @@ func find[T any](list []*T, match func(*T) bool) *T {
 	return list[i]
 }
 
+// must returns what was found, as a step that fails with err if nothing was.
+func must[T any](found *T, err error) *T {
+	if found == nil {
+		steps.Must(err)
+	}
+	return found
+}
+
 // findRepo finds a repository by its OWNER/NAME.
 func (s *Sim) findRepo(name string) *repo {
 	return find(s.repos, func(r *repo) bool { return strings.EqualFold(r.fullName(), name) })
 }
 
+func (s *Sim) repo(name string) *repo {
+	return must(s.findRepo(name), fmt.Errorf("no repository %s", name))
+}
+
 func (s *Sim) findAccount(login string) *account {
 	return find(s.accounts, func(a *account) bool { return strings.EqualFold(a.Login, login) })
+}
+
+func (s *Sim) account(login string) *account {
+	return must(s.findAccount(login), fmt.Errorf("no user %s", login))
 }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchstone/agent/githubsim/graphql"
+	"touchstone/worktree/steps"
 )
 
 // root is the comment that began the thread.
@@ -92,26 +93,21 @@ func (c *call) reactionGroups(rc *reviewComment) []node {
 
 // React adds a login's reaction to a comment on a line, by its id: THUMBS_UP, THUMBS_DOWN and the like.
 func (s *Sim) React(login, repository string, id int64, content string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, by := s.findRepo(repository), s.findAccount(login)
-	if r == nil || by == nil {
-		return fmt.Errorf("no repository %s or no user %s", repository, login)
-	}
-	for _, p := range r.pulls {
-		for _, th := range p.threads {
-			for _, rc := range th.comments {
-				if rc.id == id {
+	return s.do(func() {
+		by := s.account(login)
+		for _, p := range s.repo(repository).pulls {
+			for _, th := range p.threads {
+				if rc := find(th.comments, func(rc *reviewComment) bool { return rc.id == id }); rc != nil {
 					if rc.reactions == nil {
 						rc.reactions = map[string][]*account{}
 					}
 					rc.reactions[content] = append(rc.reactions[content], by)
-					return nil
+					return
 				}
 			}
 		}
-	}
-	return fmt.Errorf("no comment %d on a line of %s", id, repository)
+		steps.Fail("no comment %d on a line of %s", id, repository)
+	})
 }
 
 // resolveMutation resolves a thread, or reopens it if by is nil.
