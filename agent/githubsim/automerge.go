@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"touchstone/agent/githubsim/graphql"
+	"touchstone/worktree/steps"
 )
 
 // autoMerge is an account's request that GitHub merges as soon as the base's rules allow it.
@@ -17,33 +18,27 @@ type autoMerge struct {
 	at     time.Time
 }
 
-func (c *call) enableAutoMergeMutation(input args) (fields, error) {
-	p, err := c.pullToMerge(input)
-	if err != nil {
-		return nil, err
-	}
+func (c *call) enableAutoMergeMutation(input args) fields {
+	p := c.pullToMerge(input)
 	if c.sim.protects(p) == nil {
-		return nil, graphql.Unprocessable("Pull request is in clean status")
+		fail(graphql.Unprocessable("Pull request is in clean status"))
 	}
 	p.auto = &autoMerge{by: c.user, method: strings.ToLower(input.Text("mergeMethod")), at: c.sim.now()}
-	return fields{"actor": c.actor(c.user), "pullRequest": c.pullNode(p)}, nil
+	return fields{"actor": c.actor(c.user), "pullRequest": c.pullNode(p)}
 }
 
-// pullToMerge is the open pull request that the input of a mutation names, if the caller may have it merged at that head.
-func (c *call) pullToMerge(input args) (*pull, error) {
-	id, expected := input.Text("pullRequestId"), input.Text("expectedHeadOid")
-	p := c.pullByID(id)
+// pullToMerge is the open pull request that the input of a mutation names, if the caller may have it merged at that head, as a step.
+func (c *call) pullToMerge(input args) *pull {
+	p, expected := c.pullOf(input.Text("pullRequestId")), input.Text("expectedHeadOid")
 	switch {
-	case p == nil:
-		return nil, noNode(id)
 	case !p.repo.canWrite(c.user):
-		return nil, c.forbidden()
+		fail(c.forbidden())
 	case p.closed || p.draft:
-		return nil, graphql.Unprocessable("Pull request is closed or still a draft")
+		fail(graphql.Unprocessable("Pull request is closed or still a draft"))
 	case expected != "" && expected != p.headSHA:
-		return nil, graphql.Unprocessable("Head branch was modified. Review and try the merge again.")
+		fail(graphql.Unprocessable("Head branch was modified. Review and try the merge again."))
 	}
-	return p, nil
+	return p
 }
 
 // autoMergeNode renders the request for auto-merge; null if there is none.
@@ -71,7 +66,8 @@ func (s *Sim) autoMerges(r *repo) {
 				return
 			}
 			message := fmt.Sprintf("%s (#%d)\n\n%s", p.title, p.number, p.body)
-			_, _ = s.merge(ctx, p, p.auto.by, p.auto.method, strings.TrimSpace(message)+"\n") // retried at the next change
+			// A merge that fails is retried at the next change.
+			_ = steps.Try(func() { s.merge(ctx, p, p.auto.by, p.auto.method, strings.TrimSpace(message)+"\n") })
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"touchstone/agent/githubsim/bare"
+	"touchstone/worktree/steps"
 )
 
 // renderApp renders the GitHub App behind a check. Without one it renders the simulator's own CI, which poses
@@ -84,16 +85,12 @@ func (s *Sim) renderStatus(st *status) object {
 }
 
 // emitStatus sends a status event with the commit that the status is about.
-func (c *call) emitStatus(st *status) error {
-	cm, err := c.repo.git.Commit(st.sha)
-	if err != nil {
-		return err
-	}
+func (c *call) emitStatus(st *status) {
+	cm := steps.Got(c.repo.git.Commit(st.sha))
 	c.sim.emit(c.repo, c.user, "status", "", object{
 		"id": st.id, "sha": st.sha, "name": c.repo.fullName(), "context": st.context, "state": st.state,
 		"description": orNull(st.description), "target_url": orNull(st.targetURL),
 		"avatar_url": c.sim.url + "/avatars/" + c.user.Login, "commit": c.renderCommit(cm),
 		"branches": []object{}, "created_at": stamp(st.created), "updated_at": stamp(st.created),
 	})
-	return nil
 }

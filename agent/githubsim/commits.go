@@ -200,7 +200,7 @@ func (c *call) updateRef() reply {
 		return fail(refuse(http.StatusUnprocessableEntity, "Update is not a fast forward"))
 	}
 	steps.Must(c.repo.git.UpdateRef(c.ctx, ref, in.SHA, before))
-	steps.Must(c.sim.noticeRefs(c.ctx, c.repo, c.user))
+	c.sim.noticeRefs(c.ctx, c.repo, c.user)
 	return c.getRef()
 }
 
@@ -210,7 +210,7 @@ func (c *call) deleteRef() reply {
 		return fail(refuse(http.StatusUnprocessableEntity, "Reference does not exist"))
 	}
 	steps.Must(c.repo.git.UpdateRef(c.ctx, ref, "", c.repo.refs[ref]))
-	steps.Must(c.sim.noticeRefs(c.ctx, c.repo, c.user))
+	c.sim.noticeRefs(c.ctx, c.repo, c.user)
 	return noContent()
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"touchstone/worktree/steps"
 )
 
 // Drop is whether the connection of a request is cut, and when.
@@ -104,21 +106,16 @@ func spendFault(count *int) bool {
 }
 
 // moveBeforeMerge simulates a person who pushes at the worst moment.
-func (s *Sim) moveBeforeMerge(ctx context.Context, p *pull) error {
-	move := func(r *repo, branch string) error {
-		_, err := r.git.Write(ctx, branch, r.refs["refs/heads/"+branch], "Somebody Else <else@example.com>",
-			"Push at the worst moment", map[string]string{"moved.txt": s.now().String() + "\n"})
-		return err
+func (s *Sim) moveBeforeMerge(ctx context.Context, p *pull) {
+	move := func(r *repo, branch string) {
+		steps.Got(r.git.Write(ctx, branch, r.refs["refs/heads/"+branch], "Somebody Else <else@example.com>",
+			"Push at the worst moment", map[string]string{"moved.txt": s.now().String() + "\n"}))
 	}
 	if spendFault(&s.faults.MoveHead) {
-		if err := move(p.headRepo, p.headRef); err != nil {
-			return err
-		}
-		return s.noticeRefs(ctx, p.headRepo, p.author)
-	}
-	if spendFault(&s.faults.MoveBase) {
+		move(p.headRepo, p.headRef)
+		s.noticeRefs(ctx, p.headRepo, p.author)
+	} else if spendFault(&s.faults.MoveBase) {
 		// Not noticed yet: the merge detects the push when it moves the ref.
-		return move(p.repo, p.baseRef)
+		move(p.repo, p.baseRef)
 	}
-	return nil
 }

@@ -45,10 +45,7 @@ func (s *Sim) serveGit(w http.ResponseWriter, r *http.Request, service string) {
 	held := &heldResponse{header: http.Header{}}
 	ctx := context.WithoutCancel(r.Context())
 	target.git.Serve(held, r.WithContext(ctx), service)
-	s.mu.Lock()
-	err := s.noticeRefs(ctx, target, who)
-	s.mu.Unlock()
-	if err != nil {
+	if err := s.do(func() { s.noticeRefs(ctx, target, who) }); err != nil {
 		http.Error(w, "githubsim: "+err.Error(), http.StatusInternalServerError)
 		return
 	}

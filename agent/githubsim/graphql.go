@@ -26,9 +26,9 @@ func (c *call) graphQL() reply {
 	var req graphql.Request
 	c.decode(&req)
 	query := &graphql.Object{Type: "Query", Fields: fields{
-		"viewer":     graphql.Resolver(func(args) (any, error) { return c.userNode(c.user, "User"), nil }),
-		"repository": graphql.Resolver(c.repositoryField),
-		"node":       graphql.Resolver(func(a args) (any, error) { return c.nodeByID(a.Text("id")), nil }),
+		"viewer":     field(func() any { return c.userNode(c.user, "User") }),
+		"repository": fieldOf(c.repositoryField),
+		"node":       fieldOf(func(a args) any { return c.nodeByID(a.Text("id")) }),
 	}}
 	mutations := &graphql.Object{Type: "Mutation", Fields: fields{
 		"markPullRequestReadyForReview": mutation("MarkPullRequestReadyForReviewPayload", c.draftMutation(false)),
@@ -43,23 +43,26 @@ func (c *call) graphQL() reply {
 	return reply{status: http.StatusOK, body: graphql.Execute(schema, query, mutations, req)}
 }
 
-// mutation makes a resolver from what does the mutation and returns the other fields of its payload.
-func mutation(payload string, run func(input args) (fields, error)) graphql.Resolver {
-	return func(a args) (any, error) {
+// mutation makes a resolver from the steps that do the mutation and return the other fields of its payload.
+func mutation(payload string, run func(input args) fields) graphql.Resolver {
+	return fieldOf(func(a args) any {
 		input, _ := a["input"].(map[string]any)
-		out, err := run(input)
-		if err != nil {
-			return nil, err
-		}
+		out := run(input)
 		out["clientMutationId"] = input["clientMutationId"]
-		return &graphql.Object{Type: payload, Fields: out}, nil
+		return &graphql.Object{Type: payload, Fields: out}
+	})
+}
+
+// fieldOf makes a resolver from a row of steps.
+func fieldOf(value func(args) any) graphql.Resolver {
+	return func(a args) (out any, err error) {
+		err = steps.Try(func() { out = value(a) })
+		return out, err
 	}
 }
 
-// field makes a resolver from a function that needs no arguments and cannot fail.
-func field(value func() any) graphql.Resolver {
-	return func(args) (any, error) { return value(), nil }
-}
+// field is fieldOf for a value that needs no arguments.
+func field(value func() any) graphql.Resolver { return fieldOf(func(args) any { return value() }) }
 
 // userNode renders a User, or a Bot for an app. The kind "User" is for fields such as viewer, which the schema
 // types as User for apps too.
@@ -88,16 +91,16 @@ func (c *call) userNode(a *account, kind string) node {
 
 func (c *call) actor(a *account) node { return c.userNode(a, "") }
 
-func (c *call) repositoryField(a args) (any, error) {
+func (c *call) repositoryField(a args) any {
 	name := a.Text("owner") + "/" + a.Text("name")
 	r := c.sim.findRepo(name)
 	if r == nil && a["followRenames"] != false {
 		r = c.sim.moved[strings.ToLower(name)]
 	}
 	if r == nil || r.permission(c.user) == "none" || r.private && !granted(c.r).covers(r) {
-		return nil, notFound("Could not resolve to a Repository with the name '%s'.", name)
+		steps.Must(notFound("Could not resolve to a Repository with the name '%s'.", name))
 	}
-	return c.repoNode(r), nil
+	return c.repoNode(r)
 }
 
 func notFound(format string, args ...any) error {
@@ -118,25 +121,20 @@ func (c *call) repoNode(r *repo) node {
 		"url": c.sim.url + "/" + r.fullName(), "isArchived": r.archived, "isFork": r.parent != nil, "isPrivate": r.private,
 		"viewerPermission": strings.ToUpper(r.permission(c.user)), "squashMergeAllowed": !r.noSquash,
 		"defaultBranchRef": field(func() any { return c.refNode(r, r.defaultBranch) }),
-		"pullRequest": graphql.Resolver(func(a args) (any, error) {
+		"pullRequest": fieldOf(func(a args) any {
 			number, _ := a.Int("number")
-			if p := r.pulls[number]; p != nil {
-				return c.pullNode(p), nil
-			}
-			return nil, notFound("Could not resolve to a PullRequest with the number of %d.", number)
+			return c.pullNode(must(r.pulls[number], notFound("Could not resolve to a PullRequest with the number of %d.", number)))
 		}),
 		"pullRequests": graphql.Resolver(func(a args) (any, error) {
 			return c.pullConnection(r, a, func(*pull) bool { return true })
 		}),
-		"object": graphql.Resolver(func(a args) (any, error) {
+		"object": fieldOf(func(a args) any {
 			if _, err := r.git.Commit(a.Text("oid")); err != nil {
-				return nil, nil
+				return nil
 			}
-			return c.commitNode(r, a.Text("oid")), nil
+			return c.commitNode(r, a.Text("oid"))
 		}),
-		"ref": graphql.Resolver(func(a args) (any, error) {
-			return c.refNode(r, strings.TrimPrefix(a.Text("qualifiedName"), "refs/heads/")), nil
-		}),
+		"ref": fieldOf(func(a args) any { return c.refNode(r, strings.TrimPrefix(a.Text("qualifiedName"), "refs/heads/")) }),
 	}}
 }
 
@@ -217,19 +215,18 @@ func (c *call) pullByID(id string) *pull {
 	return nil
 }
 
+// pullOf is pullByID as a step of a mutation.
+func (c *call) pullOf(id string) *pull { return must(c.pullByID(id), noNode(id)) }
+
 // draftMutation marks a pull request as a draft or as ready for review.
-func (c *call) draftMutation(draft bool) func(args) (fields, error) {
-	return func(input args) (fields, error) {
-		id := input.Text("pullRequestId")
-		p := c.pullByID(id)
-		if p == nil {
-			return nil, noNode(id)
-		}
+func (c *call) draftMutation(draft bool) func(args) fields {
+	return func(input args) fields {
+		p := c.pullOf(input.Text("pullRequestId"))
 		if p.author != c.user && !p.repo.canWrite(c.user) {
-			return nil, fmt.Errorf("%s does not have permission to change this pull request", c.user.Login)
+			steps.Fail("%s does not have permission to change this pull request", c.user.Login)
 		}
 		c.sim.setDraft(c.ctx, p, c.user, draft)
-		return fields{"pullRequest": c.pullNode(p)}, nil
+		return fields{"pullRequest": c.pullNode(p)}
 	}
 }
 

@@ -32,7 +32,7 @@ func (c *call) mergePull() reply {
 	}
 	c.decode(&in)
 	p := c.pull
-	steps.Must(c.sim.moveBeforeMerge(c.ctx, p))
+	c.sim.moveBeforeMerge(c.ctx, p)
 	switch {
 	case p.closed:
 		return fail(errNotMergeable)
@@ -53,36 +53,31 @@ func (c *call) mergePull() reply {
 			title = fmt.Sprintf("Merge pull request #%d from %s/%s", p.number, p.headRepo.owner, p.headRef)
 		}
 	}
-	sha := steps.Got(c.sim.merge(c.ctx, p, c.user, in.Method, strings.TrimSpace(title+"\n\n"+message)+"\n"))
+	sha := c.sim.merge(c.ctx, p, c.user, in.Method, strings.TrimSpace(title+"\n\n"+message)+"\n")
 	return ok(object{"sha": sha, "merged": true, "message": "Pull Request successfully merged"})
 }
 
-// merge moves the base to the merge's result, and returns that commit.
-func (s *Sim) merge(ctx context.Context, p *pull, by *account, method, message string) (string, error) {
-	sha, err := s.mergeCommit(ctx, p, by, method, message)
-	if err != nil {
-		return "", err
-	}
-	before := p.base()
-	if err := p.repo.git.UpdateRef(ctx, "refs/heads/"+p.baseRef, sha, before); err != nil {
+// merge moves the base to the merge's result, and returns that commit, as a step.
+func (s *Sim) merge(ctx context.Context, p *pull, by *account, method, message string) string {
+	sha := s.mergeCommit(ctx, p, by, method, message)
+	if err := p.repo.git.UpdateRef(ctx, "refs/heads/"+p.baseRef, sha, p.base()); err != nil {
 		// Another push came first; notice it before reporting the conflict.
-		if err := s.noticeRefs(ctx, p.repo, by); err != nil {
-			return "", err
-		}
-		return "", errBaseModified
+		s.noticeRefs(ctx, p.repo, by)
+		fail(errBaseModified)
 	}
 	s.markMerged(ctx, p, by, sha)
-	if err := s.noticeRefs(ctx, p.repo, by); err != nil || !p.repo.deleteMerged || p.crossRepo() {
-		return sha, err
+	s.noticeRefs(ctx, p.repo, by)
+	if p.repo.deleteMerged && !p.crossRepo() {
+		s.deleteMerged(ctx, p, by)
 	}
-	return sha, s.deleteMerged(ctx, p, by)
+	return sha
 }
 
 // deleteMerged deletes the branch of a merged pull request, as GitHub does automatically and on its pages: pull
 // requests into that branch get the merged pull request's base as their new base. Deleting a branch by git or
 // by the API closes them instead.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-branches
-func (s *Sim) deleteMerged(ctx context.Context, merged *pull, by *account) error {
+func (s *Sim) deleteMerged(ctx context.Context, merged *pull, by *account) {
 	for _, p := range merged.repo.sortedPulls() {
 		if !p.closed && p.baseRef == merged.headRef {
 			s.followBase(p, by, merged.baseRef)
@@ -94,9 +89,9 @@ func (s *Sim) deleteMerged(ctx context.Context, merged *pull, by *account) error
 		}
 	}
 	if err := merged.repo.git.UpdateRef(ctx, "refs/heads/"+merged.headRef, "", merged.headSHA); err != nil {
-		return nil // the branch has moved on, and stays
+		return // the branch has moved on, and stays
 	}
-	return s.noticeRefs(ctx, merged.repo, by)
+	s.noticeRefs(ctx, merged.repo, by)
 }
 
 // followBase changes the base branch of a pull request automatically.
@@ -106,27 +101,26 @@ func (s *Sim) followBase(p *pull, by *account, base string) {
 	p.baseRef = base
 }
 
-// mergeCommit creates the commit to which the base will move.
-func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, message string) (string, error) {
+// mergeCommit creates the commit to which the base will move, as a step.
+func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, message string) (sha string) {
 	git, base := p.repo.git, p.base()
 	tree := p.mergeability.tree
 	if _, known := s.mergeable(p); !known {
-		var err error
-		if tree, err = git.MergeTree(ctx, base, p.headSHA); err != nil {
-			return "", err
-		}
+		tree = steps.Got(git.MergeTree(ctx, base, p.headSHA))
 	}
 	if tree == "" {
-		return "", errNotMergeable
+		fail(errNotMergeable)
 	}
 	const github = "GitHub <noreply@example.com>"
 	switch method {
 	case "", "merge":
-		return git.CommitTree(tree, by.ident(), github, message, base, p.headSHA)
+		sha = steps.Got(git.CommitTree(tree, by.ident(), github, message, base, p.headSHA))
 	case "squash":
-		return git.CommitTree(tree, p.author.ident(), github, message, base)
+		sha = steps.Got(git.CommitTree(tree, p.author.ident(), github, message, base))
+	default:
+		fail(errUnknownMethod)
 	}
-	return "", errUnknownMethod
+	return sha
 }
 
 // markMerged closes a pull request as merged by the commit sha.
@@ -220,7 +214,7 @@ func (c *call) updateBranch() reply {
 		steps.Must(p.headRepo.git.Fetch(c.ctx, p.repo.git, sha))
 	}
 	steps.Must(p.headRepo.git.UpdateRef(c.ctx, "refs/heads/"+p.headRef, sha, p.headSHA))
-	steps.Must(c.sim.noticeRefs(c.ctx, p.headRepo, c.user))
+	c.sim.noticeRefs(c.ctx, p.headRepo, c.user)
 	return reply{status: http.StatusAccepted,
 		body: object{"message": "Updating pull request branch.", "url": c.sim.api("/repos/%s/pulls/%d", p.repo.fullName(), p.number)}}
 }

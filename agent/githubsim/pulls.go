@@ -60,7 +60,7 @@ func (c *call) createPull() reply {
 		author: c.user, draft: in.Draft, maintainerCanModify: headRepo != c.repo && (in.Maintainer == nil || *in.Maintainer),
 		baseRef: in.Base, headRef: headRef, baseSHA: base, created: c.sim.now(), updated: c.sim.now(),
 	}
-	steps.Must(c.sim.takeHead(c.ctx, p, head))
+	c.sim.takeHead(c.ctx, p, head)
 	diff, err := c.repo.git.Compare(c.ctx, base, head)
 	if err != nil || len(diff.Commits) == 0 {
 		return fail(pullProblem("No commits between %s and %s", in.Base, headRef))
@@ -68,7 +68,7 @@ func (c *call) createPull() reply {
 	c.repo.lastNumber = p.number
 	c.repo.pulls[p.number] = p
 	c.sim.emitPull(c.ctx, p, c.user, "opened", nil)
-	steps.Must(c.sim.newHead(p))
+	c.sim.newHead(p)
 	return created(steps.Got(c.sim.renderFullPull(c.ctx, p)))
 }
 
@@ -140,10 +140,10 @@ func (c *call) updatePull() reply {
 func (c *call) reopen() {
 	p := c.pull
 	p.closed, p.closedAt, p.baseSHA = false, time.Time{}, p.base()
-	steps.Must(c.sim.takeHead(c.ctx, p, p.headRepo.refs["refs/heads/"+p.headRef]))
+	c.sim.takeHead(c.ctx, p, p.headRepo.refs["refs/heads/"+p.headRef])
 	p.happened("ReopenedEvent", c.user, nil)
 	c.sim.emitPull(c.ctx, p, c.user, "reopened", nil)
-	steps.Must(c.sim.newHead(p))
+	c.sim.newHead(p)
 }
 
 // editPull changes what is given and differs, and sends one event for all changes.

@@ -9,6 +9,7 @@ import (
 
 	"touchstone/agent/githubsim/bare"
 	"touchstone/agent/githubsim/graphql"
+	"touchstone/worktree/steps"
 )
 
 // queueEntry is a place in the merge queue of a branch.
@@ -26,23 +27,20 @@ func (r *repo) inQueue() []*pull {
 	return out
 }
 
-func (c *call) enqueueMutation(input args) (fields, error) {
-	p, err := c.pullToMerge(input)
-	if err != nil {
-		return nil, err
-	}
+func (c *call) enqueueMutation(input args) fields {
+	p := c.pullToMerge(input)
 	if !p.repo.protected[p.baseRef].MergeQueue {
-		return nil, graphql.Unprocessable("The base branch has no merge queue")
+		fail(graphql.Unprocessable("The base branch has no merge queue"))
 	}
 	if err := c.sim.protects(p); err != nil {
-		return nil, graphql.Unprocessable(err.Error())
+		fail(graphql.Unprocessable(err.Error()))
 	}
 	if p.queued == nil {
 		p.queued = &queueEntry{id: c.sim.id(), by: c.user, at: c.sim.now()}
 		c.sim.emitPull(c.ctx, p, c.user, "enqueued", nil)
 		c.sim.workQueue(p.repo)
 	}
-	return fields{"mergeQueueEntry": c.queueNode(p)}, nil
+	return fields{"mergeQueueEntry": c.queueNode(p)}
 }
 
 // queueNode renders a pull request's place in the merge queue; null if it is in none.
@@ -72,26 +70,23 @@ func (s *Sim) workQueue(r *repo) {
 			message := fmt.Sprintf("%s (#%d)\n\n%s", p.title, p.number, p.body)
 			if s.protects(p) != nil {
 				s.dequeue(ctx, p, queueBot, "CI_FAILURE")
-			} else if _, err := s.merge(ctx, p, by, "squash", strings.TrimSpace(message)+"\n"); err != nil {
+			} else if steps.Try(func() { s.merge(ctx, p, by, "squash", strings.TrimSpace(message)+"\n") }) != nil {
 				s.dequeue(ctx, p, queueBot, "MERGE_CONFLICT")
 			}
 		}
 	})
 }
 
-func (c *call) dequeueMutation(input args) (fields, error) {
-	id := input.Text("id")
-	p := c.pullByID(id)
+func (c *call) dequeueMutation(input args) fields {
+	p := c.pullOf(input.Text("id"))
 	switch {
-	case p == nil:
-		return nil, noNode(id)
 	case !p.repo.canWrite(c.user):
-		return nil, c.forbidden()
+		fail(c.forbidden())
 	case p.queued == nil:
-		return nil, graphql.Unprocessable("Pull request is not in the merge queue")
+		fail(graphql.Unprocessable("Pull request is not in the merge queue"))
 	}
 	c.sim.dequeue(c.ctx, p, c.user, "MANUAL")
-	return fields{}, nil
+	return fields{}
 }
 
 // dequeue removes a pull request from its queue, if it is in one.
@@ -105,14 +100,12 @@ func (s *Sim) dequeue(ctx context.Context, p *pull, by *account, reason string) 
 }
 
 // updateRefsMutation deletes branches, each only if it is at the expected commit.
-func (c *call) updateRefsMutation(input args) (fields, error) {
+func (c *call) updateRefsMutation(input args) fields {
 	id := input.Text("repositoryId")
-	r := find(c.sim.repos, func(r *repo) bool { return nodeID("R", r.id) == id && r.permission(c.user) != "none" })
-	if r == nil {
-		return nil, noNode(id)
-	}
+	visible := func(r *repo) bool { return nodeID("R", r.id) == id && r.permission(c.user) != "none" }
+	r := must(find(c.sim.repos, visible), noNode(id))
 	if !r.canWrite(c.user) {
-		return nil, c.forbidden()
+		fail(c.forbidden())
 	}
 	updates, _ := input["refUpdates"].([]any)
 	for _, item := range updates {
@@ -121,16 +114,12 @@ func (c *call) updateRefsMutation(input args) (fields, error) {
 		before, _ := update["beforeOid"].(string)
 		switch {
 		case update["afterOid"] != bare.ZeroSHA || !strings.HasPrefix(name, "refs/heads/"):
-			return nil, graphql.Unprocessable("The simulator only deletes branches this way")
+			fail(graphql.Unprocessable("The simulator only deletes branches this way"))
 		case before == "" || r.refs[name] != before:
-			return nil, graphql.Unprocessable(fmt.Sprintf("Reference update of %s failed: it is not at the expected commit", name))
+			fail(graphql.Unprocessable(fmt.Sprintf("Reference update of %s failed: it is not at the expected commit", name)))
 		}
-		if err := r.git.UpdateRef(c.ctx, name, "", before); err != nil {
-			return nil, err
-		}
+		steps.Must(r.git.UpdateRef(c.ctx, name, "", before))
 	}
-	if err := c.sim.noticeRefs(c.ctx, r, c.user); err != nil {
-		return nil, err
-	}
-	return fields{}, nil
+	c.sim.noticeRefs(c.ctx, r, c.user)
+	return fields{}
 }

@@ -9,70 +9,56 @@ import (
 	"strings"
 
 	"touchstone/agent/githubsim/bare"
+	"touchstone/worktree/steps"
 )
 
 // noticeRefs compares the refs on disk with those of the last call, and does what GitHub does about each
-// difference. The caller holds the lock.
-func (s *Sim) noticeRefs(ctx context.Context, r *repo, by *account) error {
-	after, err := r.git.Refs()
-	if err != nil {
-		return err
-	}
-	before := r.refs
+// difference, as a step. The caller holds the lock.
+func (s *Sim) noticeRefs(ctx context.Context, r *repo, by *account) {
+	before, after := r.refs, steps.Got(r.git.Refs())
 	r.refs = after
 	all := maps.Clone(after)
 	maps.Copy(all, before)
 	for _, ref := range slices.Sorted(maps.Keys(all)) {
 		branch, isBranch := strings.CutPrefix(ref, "refs/heads/")
-		if before[ref] == after[ref] || !isBranch {
-			continue
-		}
-		if err := s.branchMoved(ctx, r, by, branch, before[ref], after[ref]); err != nil {
-			return err
+		if isBranch && before[ref] != after[ref] {
+			s.branchMoved(ctx, r, by, branch, before[ref], after[ref])
 		}
 	}
-	return nil
 }
 
 // branchMoved notifies the hooks of the push, and updates the pull requests from and into the branch.
-func (s *Sim) branchMoved(ctx context.Context, r *repo, by *account, branch, before, after string) error {
+func (s *Sim) branchMoved(ctx context.Context, r *repo, by *account, branch, before, after string) {
 	s.active(r, by, branch, before, after)
-	if err := s.emitPush(ctx, r, by, branch, before, after); err != nil {
-		return err
-	}
+	s.emitPush(ctx, r, by, branch, before, after)
 	for _, target := range s.repos {
 		for _, p := range target.sortedPulls() {
 			if p.closed {
 				continue
 			}
 			if p.headRepo == r && p.headRef == branch {
-				if err := s.headMoved(ctx, p, by, after); err != nil {
-					return err
-				}
+				s.headMoved(ctx, p, by, after)
 			} else if target == r && p.baseRef == branch {
 				p.forcePushed("BaseRefForcePushedEvent", r, by, before, after)
 				s.baseMoved(ctx, p, by)
 			}
 		}
 	}
-	return nil
 }
 
 // headMoved updates a pull request after a push to its head; a deleted head closes it.
-func (s *Sim) headMoved(ctx context.Context, p *pull, by *account, after string) error {
+func (s *Sim) headMoved(ctx context.Context, p *pull, by *account, after string) {
 	if after == "" {
 		s.closePull(ctx, p, by)
-		return nil
+		return
 	}
 	s.dequeue(ctx, p, by, "MANUAL")
 	before := p.headSHA
 	p.forcePushed("HeadRefForcePushedEvent", p.headRepo, by, before, after)
 	p.baseSHA = p.base()
-	if err := s.takeHead(ctx, p, after); err != nil {
-		return err
-	}
+	s.takeHead(ctx, p, after)
 	s.emitPull(ctx, p, by, "synchronize", object{"before": before, "after": after})
-	return s.newHead(p)
+	s.newHead(p)
 }
 
 // baseMoved repeats the trial merge, unless the base now contains the head, which means that a push merged the
@@ -91,14 +77,12 @@ func (s *Sim) baseMoved(ctx context.Context, p *pull, by *account) {
 }
 
 // takeHead sets the head of a pull request, and its refs/pull/N/head, to a commit.
-func (s *Sim) takeHead(ctx context.Context, p *pull, sha string) error {
+func (s *Sim) takeHead(ctx context.Context, p *pull, sha string) {
 	if p.crossRepo() {
-		if err := p.repo.git.Fetch(ctx, p.headRepo.git, sha); err != nil {
-			return err
-		}
+		steps.Must(p.repo.git.Fetch(ctx, p.headRepo.git, sha))
 	}
 	p.headSHA = sha
-	return p.repo.setRef(fmt.Sprintf("refs/pull/%d/head", p.number), sha)
+	steps.Must(p.repo.setRef(fmt.Sprintf("refs/pull/%d/head", p.number), sha))
 }
 
 // setRef moves one of the simulator's own refs, whatever its current commit is.
@@ -111,9 +95,9 @@ func (r *repo) setRef(ref, sha string) error {
 }
 
 // newHead starts what GitHub computes for a head: mergeability and checks.
-func (s *Sim) newHead(p *pull) error {
+func (s *Sim) newHead(p *pull) {
 	s.tryMerge(p)
-	return s.startCI(p)
+	s.startCI(p)
 }
 
 // tryMerge queues a trial merge of the head into the base.
@@ -158,25 +142,19 @@ func (s *Sim) mergeable(p *pull) (mergeable, known bool) {
 // maxPushCommits is the maximum number of commits that a push event lists.
 const maxPushCommits = 20
 
-func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before, after string) error {
+func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before, after string) {
 	if !slices.ContainsFunc(s.listeners(r), func(h *hook) bool { return h.wants("push") }) {
-		return nil
+		return
 	}
 	var commits []bare.Commit
 	if after != "" {
-		var err error
-		if commits, err = r.git.Between(before, after); err != nil {
-			return err
-		}
+		commits = steps.Got(r.git.Between(before, after))
 		commits = commits[max(0, len(commits)-maxPushCommits):]
 	}
 	list := make([]object, 0, len(commits))
 	for _, cm := range commits {
 		rendered := s.renderSimpleCommit(r, cm)
-		changed, err := r.git.Changed(ctx, cm.SHA)
-		if err != nil {
-			return err
-		}
+		changed := steps.Got(r.git.Changed(ctx, cm.SHA))
 		rendered["added"], rendered["removed"], rendered["modified"] = changed["A"], changed["D"], changed["M"]
 		list = append(list, rendered)
 	}
@@ -191,7 +169,6 @@ func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before
 		payload["head_commit"] = list[len(list)-1]
 	}
 	s.emit(r, by, "push", "", payload)
-	return nil
 }
 
 // renderSimpleCommit renders a commit as in push and check_suite events.

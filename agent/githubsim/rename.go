@@ -3,8 +3,6 @@ package githubsim
 import (
 	"fmt"
 	"net/http"
-
-	"touchstone/worktree/steps"
 )
 
 // renameBranch renames a branch: it closes the pull requests from the branch, and points those into it at the
@@ -43,7 +41,7 @@ func (c *call) renameBranch() reply {
 	if err := r.git.UpdateRef(c.ctx, "refs/heads/"+old, "", sha); err != nil {
 		return fail(fmt.Errorf("delete the branch of the old name: %w", err))
 	}
-	steps.Must(c.sim.noticeRefs(c.ctx, r, c.user))
+	c.sim.noticeRefs(c.ctx, r, c.user)
 	c.r.SetPathValue("branch", in.Name)
 	out := c.getBranch()
 	out.status = http.StatusCreated

@@ -111,16 +111,13 @@ func (s *Sim) React(login, repository string, id int64, content string) error {
 }
 
 // resolveMutation resolves a thread, or reopens it if by is nil.
-func (c *call) resolveMutation(action string, by *account) func(args) (fields, error) {
-	return func(input args) (fields, error) {
+func (c *call) resolveMutation(action string, by *account) func(args) fields {
+	return func(input args) fields {
 		id := input.Text("threadId")
-		th := c.threadByID(id)
-		if th == nil {
-			return nil, noNode(id)
-		}
+		th := must(c.threadByID(id), noNode(id))
 		p := th.pull()
 		if p.author != c.user && !p.repo.canWrite(c.user) {
-			return nil, c.forbidden()
+			fail(c.forbidden())
 		}
 		if (th.resolvedBy != nil) != (by != nil) {
 			th.resolvedBy, p.updated = by, c.sim.now()
@@ -129,7 +126,7 @@ func (c *call) resolveMutation(action string, by *account) func(args) (fields, e
 				"thread":       object{"node_id": nodeID("PRRT", th.id), "comments": each(th.comments, c.sim.renderReviewComment)},
 			})
 		}
-		return fields{"thread": c.threadNode(th)}, nil
+		return fields{"thread": c.threadNode(th)}
 	}
 }
 
