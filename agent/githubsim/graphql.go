@@ -1,7 +1,6 @@
 package githubsim
 
 import (
-	"fmt"
 	"iter"
 	"net/http"
 	"slices"
@@ -64,6 +63,11 @@ func fieldOf(value func(args) any) graphql.Resolver {
 // field is fieldOf for a value that needs no arguments.
 func field(value func() any) graphql.Resolver { return fieldOf(func(args) any { return value() }) }
 
+// listed makes a resolver of a connection type from the steps that list its nodes.
+func listed(typeName string, list func(args) []node) graphql.Resolver {
+	return fieldOf(func(a args) any { return steps.Got(graphql.Connection(typeName, list(a))(a)) })
+}
+
 // userNode renders a User, or a Bot for an app. The kind "User" is for fields such as viewer, which the schema
 // types as User for apps too.
 func (c *call) userNode(a *account, kind string) node {
@@ -98,17 +102,13 @@ func (c *call) repositoryField(a args) any {
 		r = c.sim.moved[strings.ToLower(name)]
 	}
 	if r == nil || r.permission(c.user) == "none" || r.private && !granted(c.r).covers(r) {
-		steps.Must(notFound("Could not resolve to a Repository with the name '%s'.", name))
+		steps.Must(graphql.NotFound("Could not resolve to a Repository with the name '%s'.", name))
 	}
 	return c.repoNode(r)
 }
 
-func notFound(format string, args ...any) error {
-	return graphql.NotFound(fmt.Sprintf(format, args...))
-}
-
 func noNode(id string) error {
-	return notFound("Could not resolve to a node with the global id of '%s'", id)
+	return graphql.NotFound("Could not resolve to a node with the global id of '%s'", id)
 }
 
 func (c *call) forbidden() error {
@@ -123,11 +123,9 @@ func (c *call) repoNode(r *repo) node {
 		"defaultBranchRef": field(func() any { return c.refNode(r, r.defaultBranch) }),
 		"pullRequest": fieldOf(func(a args) any {
 			number, _ := a.Int("number")
-			return c.pullNode(must(r.pulls[number], notFound("Could not resolve to a PullRequest with the number of %d.", number)))
+			return c.pullNode(must(r.pulls[number], graphql.NotFound("Could not resolve to a PullRequest with the number of %d.", number)))
 		}),
-		"pullRequests": graphql.Resolver(func(a args) (any, error) {
-			return c.pullConnection(r, a, func(*pull) bool { return true })
-		}),
+		"pullRequests": c.pullConnection(r, func(*pull) bool { return true }),
 		"object": fieldOf(func(a args) any {
 			if _, err := r.git.Commit(a.Text("oid")); err != nil {
 				return nil
@@ -146,10 +144,8 @@ func (c *call) refNode(r *repo, branch string) any {
 	}
 	return &graphql.Object{Type: "Ref", Fields: fields{
 		"id": "REF_" + branch, "name": branch, "prefix": "refs/heads/", "target": c.commitNode(r, sha),
-		"refUpdateRule": ruleNode(r.protected, branch),
-		"associatedPullRequests": graphql.Resolver(func(a args) (any, error) {
-			return c.pullConnection(r, a, func(p *pull) bool { return p.headRepo == r && p.headRef == branch })
-		}),
+		"refUpdateRule":          ruleNode(r.protected, branch),
+		"associatedPullRequests": c.pullConnection(r, func(p *pull) bool { return p.headRepo == r && p.headRef == branch }),
 	}}
 }
 
@@ -166,21 +162,22 @@ func ruleNode(protected map[string]Protection, branch string) node {
 }
 
 // pullConnection lists the pull requests of a repository for which among is true and that match the arguments.
-func (c *call) pullConnection(r *repo, a args, among func(*pull) bool) (any, error) {
-	states, _ := a["states"].([]any)
-	base := a.Text("baseRefName")
-	list := slices.DeleteFunc(r.sortedPulls(), func(p *pull) bool {
-		wanted := len(states) == 0 || slices.Contains(states, any(pullState(p)))
-		return !wanted || !among(p) || base != "" && base != p.baseRef
+func (c *call) pullConnection(r *repo, among func(*pull) bool) graphql.Resolver {
+	return listed("PullRequestConnection", func(a args) []node {
+		states, base := a.List("states"), a.Text("baseRefName")
+		list := slices.DeleteFunc(r.sortedPulls(), func(p *pull) bool {
+			wanted := len(states) == 0 || slices.Contains(states, any(pullState(p)))
+			return !wanted || !among(p) || base != "" && base != p.baseRef
+		})
+		order, _ := a["orderBy"].(map[string]any)
+		if order["field"] == "UPDATED_AT" {
+			slices.SortStableFunc(list, func(a, b *pull) int { return a.updated.Compare(b.updated) })
+		}
+		if order["direction"] == "DESC" {
+			slices.Reverse(list)
+		}
+		return each(list, c.pullNode)
 	})
-	order, _ := a["orderBy"].(map[string]any)
-	if order["field"] == "UPDATED_AT" {
-		slices.SortStableFunc(list, func(a, b *pull) int { return a.updated.Compare(b.updated) })
-	}
-	if order["direction"] == "DESC" {
-		slices.Reverse(list)
-	}
-	return graphql.Connection("PullRequestConnection", each(list, c.pullNode))(a)
 }
 
 func pullState(p *pull) string {

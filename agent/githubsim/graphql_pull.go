@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"touchstone/agent/githubsim/bare"
 	"touchstone/agent/githubsim/graphql"
+	"touchstone/worktree/steps"
 )
 
 func (c *call) pullNode(p *pull) node {
@@ -42,19 +44,28 @@ func (c *call) pullNode(p *pull) node {
 		"reviewRequests": graphql.Connection("ReviewRequestConnection", each(p.requested, func(a *account) node {
 			return &graphql.Object{Type: "ReviewRequest", Fields: fields{"id": nodeID("RR", a.id), "requestedReviewer": c.actor(a)}}
 		})),
-		"latestOpinionatedReviews": graphql.Resolver(func(a args) (any, error) {
+		"latestOpinionatedReviews": listed("PullRequestReviewConnection", func(args) []node {
 			opinions := p.opinions()
 			latest := slices.DeleteFunc(slices.Clone(p.reviews), func(rv *review) bool { return opinions[rv.author] != rv })
-			return graphql.Connection("PullRequestReviewConnection", each(latest, c.reviewNode))(a)
+			return each(latest, c.reviewNode)
 		}),
-		"reviews":       graphql.Resolver(func(a args) (any, error) { return c.reviewConnection(p, a) }),
-		"comments":      graphql.Connection("IssueCommentConnection", each(p.comments, c.commentNode)),
-		"reviewThreads": graphql.Resolver(func(a args) (any, error) { return c.threadConnection(p, a) }),
-		"timelineItems": graphql.Resolver(func(a args) (any, error) { return c.timeline(p, a) }),
-		"closingIssuesReferences": graphql.Resolver(func(a args) (any, error) {
-			return graphql.Connection("IssueConnection", each(p.closes(), c.issueNode))(a)
+		"reviews": listed("PullRequestReviewConnection", func(a args) []node {
+			wanted := a.List("states")
+			return each(slices.DeleteFunc(c.visibleReviews(p), func(rv *review) bool {
+				return len(wanted) > 0 && !slices.Contains(wanted, any(rv.state))
+			}), c.reviewNode)
 		}),
-		"commits": graphql.Resolver(func(a args) (any, error) { return c.pullCommitConnection(p, a) }),
+		"comments": graphql.Connection("IssueCommentConnection", each(p.comments, c.commentNode)),
+		"reviewThreads": listed("PullRequestReviewThreadConnection", func(args) []node {
+			return each(c.visibleThreads(p), c.threadNode)
+		}),
+		"timelineItems":           listed("PullRequestTimelineItemsConnection", func(a args) []node { return c.timeline(p, a.List("itemTypes")) }),
+		"closingIssuesReferences": listed("IssueConnection", func(args) []node { return each(p.closes(), c.issueNode) }),
+		"commits": listed("PullRequestCommitConnection", func(args) []node {
+			return each(steps.Got(p.repo.git.Compare(c.ctx, p.baseSHA, p.headSHA)).Commits, func(cm bare.Commit) node {
+				return &graphql.Object{Type: "PullRequestCommit", Fields: fields{"id": "PRC_" + cm.SHA, "commit": c.commitNode(p.repo, cm.SHA)}}
+			})
+		}),
 	}}
 }
 
@@ -92,14 +103,6 @@ func reviewDecision(p *pull) any {
 	return decision
 }
 
-func (c *call) reviewConnection(p *pull, a args) (any, error) {
-	wanted, _ := a["states"].([]any)
-	list := slices.DeleteFunc(c.visibleReviews(p), func(rv *review) bool {
-		return len(wanted) > 0 && !slices.Contains(wanted, any(rv.state))
-	})
-	return graphql.Connection("PullRequestReviewConnection", each(list, c.reviewNode))(a)
-}
-
 func (c *call) reviewNode(rv *review) node {
 	p := rv.pull
 	return &graphql.Object{Type: "PullRequestReview", Fields: fields{
@@ -125,31 +128,17 @@ func (c *call) commentNode(cm *comment) node {
 	}}
 }
 
-func (c *call) pullCommitConnection(p *pull, a args) (any, error) {
-	diff, err := p.repo.git.Compare(c.ctx, p.baseSHA, p.headSHA)
-	if err != nil {
-		return nil, err
-	}
-	return graphql.Connection("PullRequestCommitConnection", each(diff.Commits, func(cm bare.Commit) node {
-		return &graphql.Object{Type: "PullRequestCommit", Fields: fields{"id": "PRC_" + cm.SHA, "commit": c.commitNode(p.repo, cm.SHA)}}
-	}))(a)
-}
-
 // coAuthor matches the trailer that names another author of a commit
 // (https://docs.github.com/en/pull-requests/committing-changes-to-your-project/creating-and-editing-commits/creating-a-commit-with-multiple-authors).
 var coAuthor = regexp.MustCompile(`(?im)^Co-authored-by: (.+) <(.+)>$`)
 
 // commitAuthors lists a commit's author and the co-authors in its message.
-func (c *call) commitAuthors(r *repo, sha string, a args) (any, error) {
-	cm, err := r.git.Commit(sha)
-	if err != nil {
-		return nil, err
-	}
+func (c *call) commitAuthors(cm bare.Commit) []node {
 	list := []node{c.gitActor(cm.AuthorName, cm.AuthorMail)}
 	for _, m := range coAuthor.FindAllStringSubmatch(cm.Message, -1) {
 		list = append(list, c.gitActor(m[1], m[2]))
 	}
-	return graphql.Connection("GitActorConnection", list)(a)
+	return list
 }
 
 func (c *call) gitActor(name, email string) node {
@@ -158,10 +147,7 @@ func (c *call) gitActor(name, email string) node {
 
 func (c *call) commitNode(r *repo, sha string) node {
 	read := func(get func(bare.Commit) any) graphql.Resolver {
-		return func(args) (any, error) {
-			cm, err := r.git.Commit(sha)
-			return get(cm), err
-		}
+		return field(func() any { return get(steps.Got(r.git.Commit(sha))) })
 	}
 	return &graphql.Object{Type: "Commit", Fields: fields{
 		"id": "C_" + sha, "oid": sha, "abbreviatedOid": sha[:7], "url": c.sim.url + "/" + r.fullName() + "/commit/" + sha,
@@ -169,16 +155,13 @@ func (c *call) commitNode(r *repo, sha string) node {
 		"messageHeadline": read(func(cm bare.Commit) any { first, _, _ := strings.Cut(cm.Message, "\n"); return first }),
 		"committedDate":   read(func(cm bare.Commit) any { return cm.CommitDate }),
 		"authoredDate":    read(func(cm bare.Commit) any { return cm.AuthorDate }),
-		"authors":         graphql.Resolver(func(a args) (any, error) { return c.commitAuthors(r, sha, a) }),
+		"authors":         listed("GitActorConnection", func(args) []node { return c.commitAuthors(steps.Got(r.git.Commit(sha))) }),
 		"committer":       read(func(cm bare.Commit) any { return c.gitActor(cm.CommitName, cm.CommitMail) }),
-		"checkSuites": graphql.Resolver(func(a args) (any, error) {
-			suites := slices.DeleteFunc(slices.Clone(r.suites), func(cs *checkSuite) bool { return cs.sha != sha })
-			return graphql.Connection("CheckSuiteConnection", each(suites, c.suiteNode))(a)
+		"checkSuites": listed("CheckSuiteConnection", func(args) []node {
+			return each(slices.DeleteFunc(slices.Clone(r.suites), func(cs *checkSuite) bool { return cs.sha != sha }), c.suiteNode)
 		}),
-		"history": graphql.Resolver(func(a args) (any, error) { return c.historyConnection(r, sha, a) }),
-		"associatedPullRequests": graphql.Resolver(func(a args) (any, error) {
-			return c.pullConnection(r, a, func(p *pull) bool { return p.mergeSHA == sha || p.headSHA == sha })
-		}),
+		"history":                listed("CommitHistoryConnection", func(args) []node { return c.history(r, sha) }),
+		"associatedPullRequests": c.pullConnection(r, func(p *pull) bool { return p.mergeSHA == sha || p.headSHA == sha }),
 		"statusCheckRollup": field(func() any {
 			if r.rollup(sha) == "" {
 				return nil
@@ -188,21 +171,16 @@ func (c *call) commitNode(r *repo, sha string) node {
 	}}
 }
 
-// historyConnection lists a commit and its ancestors by first parents, at most as many as a page can hold.
-func (c *call) historyConnection(r *repo, sha string, a args) (any, error) {
-	var list []node
+// history lists a commit and its ancestors by first parents, at most as many as a page can hold.
+func (c *call) history(r *repo, sha string) (list []node) {
 	for sha != "" && len(list) < 100 {
-		cm, err := r.git.Commit(sha)
-		if err != nil {
-			return nil, err
-		}
 		list = append(list, c.commitNode(r, sha))
-		sha = ""
-		if len(cm.Parents) > 0 {
-			sha = cm.Parents[0]
+		parents := steps.Got(r.git.Commit(sha)).Parents
+		if sha = ""; len(parents) > 0 {
+			sha = parents[0]
 		}
 	}
-	return graphql.Connection("CommitHistoryConnection", list)(a)
+	return list
 }
 
 func (c *call) rollupNode(r *repo, sha string) node {
@@ -251,12 +229,9 @@ func (c *call) suiteNode(cs *checkSuite) node {
 
 // requiredField reports whether the base branch of the pull request in the arguments requires the check.
 func requiredField(r *repo, name string) graphql.Resolver {
-	return func(a args) (any, error) {
-		number, given := a.Int("pullRequestNumber")
-		p := r.pulls[number]
-		if !given || p == nil {
-			return nil, fmt.Errorf("a pull request ID or pull request number is required")
-		}
-		return slices.Contains(r.protected[p.baseRef].RequiredChecks, name), nil
-	}
+	return fieldOf(func(a args) any {
+		number, _ := a.Int("pullRequestNumber") // there is no pull request 0
+		p := must(r.pulls[number], errors.New("a pull request ID or pull request number is required"))
+		return slices.Contains(r.protected[p.baseRef].RequiredChecks, name)
+	})
 }

@@ -107,8 +107,7 @@ func (c *call) updateRefsMutation(input args) fields {
 	if !r.canWrite(c.user) {
 		fail(c.forbidden())
 	}
-	updates, _ := input["refUpdates"].([]any)
-	for _, item := range updates {
+	for _, item := range input.List("refUpdates") {
 		update, _ := item.(map[string]any)
 		name, _ := update["name"].(string)
 		before, _ := update["beforeOid"].(string)

@@ -47,10 +47,6 @@ func (c *call) createReply() reply {
 	return fail(errNotFound)
 }
 
-func (c *call) threadConnection(p *pull, a args) (any, error) {
-	return graphql.Connection("PullRequestReviewThreadConnection", each(c.visibleThreads(p), c.threadNode))(a)
-}
-
 // threadNode renders a thread. The thread counts as outdated as soon as the head is not the reviewed commit;
 // GitHub compares the lines instead.
 func (c *call) threadNode(th *thread) node {

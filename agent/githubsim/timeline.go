@@ -34,7 +34,7 @@ func (p *pull) forcePushed(kind string, r *repo, by *account, before, after stri
 }
 
 // timeline lists the simulated incidents of the requested kinds, the oldest first.
-func (c *call) timeline(p *pull, a args) (any, error) {
+func (c *call) timeline(p *pull, wanted []any) (list []node) {
 	all := slices.Clone(p.incidents)
 	for _, l := range p.labelled {
 		kind := "UnlabeledEvent"
@@ -44,8 +44,6 @@ func (c *call) timeline(p *pull, a args) (any, error) {
 		all = append(all, incident{kind, l.by, l.at, func(*call) fields { return fields{"label": labelNode(l.label)} }})
 	}
 	slices.SortStableFunc(all, func(a, b incident) int { return a.at.Compare(b.at) })
-	wanted, _ := a["itemTypes"].([]any)
-	var list []node
 	for i, in := range all {
 		if !slices.Contains(wanted, any(itemType(in.kind))) {
 			continue
@@ -57,7 +55,7 @@ func (c *call) timeline(p *pull, a args) (any, error) {
 		shown["id"], shown["actor"], shown["createdAt"] = fmt.Sprintf("TE_%d_%d", p.id, i), c.actor(in.by), stamp(in.at)
 		list = append(list, &graphql.Object{Type: in.kind, Fields: shown})
 	}
-	return graphql.Connection("PullRequestTimelineItemsConnection", list)(a)
+	return list
 }
 
 // itemType returns the name by which a query requests incidents of a type.

@@ -26,6 +26,12 @@ func (a Args) Text(name string) string {
 	return text
 }
 
+// List returns a list argument; nil if it is absent or null.
+func (a Args) List(name string) []any {
+	list, _ := a[name].([]any)
+	return list
+}
+
 // Int returns an integer argument, and whether it was given.
 func (a Args) Int(name string) (int, bool) {
 	switch n := a[name].(type) {
@@ -73,7 +79,9 @@ type Error struct {
 func (e Error) Error() string { return e.Message }
 
 // NotFound is a resolver's error for an object that does not exist, or that the caller may not see.
-func NotFound(message string) error { return Error{Type: "NOT_FOUND", Message: message} }
+func NotFound(format string, args ...any) error {
+	return Error{Type: "NOT_FOUND", Message: fmt.Sprintf(format, args...)}
+}
 
 // Forbidden is a resolver's error for an operation that the caller may not perform.
 func Forbidden(message string) error { return Error{Type: "FORBIDDEN", Message: message} }
