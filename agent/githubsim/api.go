@@ -71,7 +71,10 @@ func refuse(status int, format string, args ...any) error {
 	return &refusal{status: status, message: fmt.Sprintf(format, args...)}
 }
 
-var errNotFound = refuse(http.StatusNotFound, "Not Found")
+var (
+	errNotFound      = refuse(http.StatusNotFound, "Not Found")
+	errNotAccessible = refuse(http.StatusForbidden, "Resource not accessible by integration")
+)
 
 // invalid returns a 422 that names a field.
 func invalid(resource, field, code string) error {
@@ -114,10 +117,10 @@ func (s *Sim) locked(c *call, run endpoint) reply {
 		if c.repo == nil {
 			return c.elsewhere()
 		}
-		steps.Must(c.needSight())
+		c.needSight()
 	}
 	if text := c.r.PathValue("number"); text != "" {
-		c.pull = steps.Got(c.findPull(text))
+		c.pull = must(c.repo.pulls[atLeast(text, 0)], errNotFound)
 	}
 	out := run(c)
 	if c.repo != nil && c.r.Method != http.MethodGet {
@@ -136,27 +139,18 @@ func (s *Sim) locked(c *call, run endpoint) reply {
 
 // needSight refuses callers that may not see the repository, and installations' tokens that do not cover it. An
 // app itself sees only its installation.
-func (c *call) needSight() error {
+func (c *call) needSight() {
 	covered := granted(c.r).covers(c.repo)
 	switch {
-	case signedByKey(c.r) && strings.HasSuffix(c.r.URL.Path, "/installation"):
-		return nil
 	case signedByKey(c.r):
-		return refuse(http.StatusForbidden, "Resource not accessible by integration")
+		if !strings.HasSuffix(c.r.URL.Path, "/installation") {
+			fail(errNotAccessible)
+		}
 	case c.repo.permission(c.user) == "none", c.repo.private && !covered:
-		return errNotFound
+		fail(errNotFound)
 	case c.r.Method != http.MethodGet && !covered:
-		return refuse(http.StatusForbidden, "Resource not accessible by integration")
+		fail(errNotAccessible)
 	}
-	return nil
-}
-
-func (c *call) findPull(number string) (*pull, error) {
-	n, err := strconv.Atoi(number)
-	if p := c.repo.pulls[n]; err == nil && p != nil {
-		return p, nil
-	}
-	return nil, errNotFound
 }
 
 func writeReply(w http.ResponseWriter, out reply) {
@@ -194,31 +188,39 @@ func (c *call) decode(v any) {
 	}
 }
 
-// id returns the id in a path value; 0, which matches nothing, if it is malformed.
-func (c *call) id(name string) int64 {
-	id, err := strconv.ParseInt(c.r.PathValue(name), 10, 64)
+// idOf parses an id; 0, which matches nothing, if it is malformed.
+func idOf(text string) int64 {
+	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return 0
 	}
 	return id
 }
 
+// id returns the id in a path value.
+func (c *call) id(name string) int64 { return idOf(c.r.PathValue(name)) }
+
 // needWrite refuses callers without write access. They can see the repository (see needSight), so it answers 403
 // and not 404.
-func (c *call) needWrite() error {
-	if c.repo.canWrite(c.user) {
-		return nil
+func (c *call) needWrite() {
+	if !c.repo.canWrite(c.user) {
+		fail(refuse(http.StatusForbidden, "Must have write access to %s.", c.repo.fullName()))
 	}
-	return refuse(http.StatusForbidden, "Must have write access to %s.", c.repo.fullName())
+}
+
+// needWriteUnless is needWrite for what its author may do too.
+func (c *call) needWriteUnless(author *account) {
+	if c.user != author {
+		c.needWrite()
+	}
 }
 
 // needTriage refuses callers who may not change labels.
 // https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization
-func (c *call) needTriage() error {
+func (c *call) needTriage() {
 	if c.repo.archived || !c.repo.atLeast(c.user, "triage") {
-		return refuse(http.StatusForbidden, "Must have triage access to %s.", c.repo.fullName())
+		fail(refuse(http.StatusForbidden, "Must have triage access to %s.", c.repo.fullName()))
 	}
-	return nil
 }
 
 // page returns the requested page of items, and prepares the Link header for the others.

@@ -15,6 +15,8 @@ import (
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
 const longestToken = 10 * time.Minute
 
+var errUndecoded = refuse(http.StatusUnauthorized, "A JSON web token could not be decoded")
+
 // appOf finds the app that signed a JSON web token; it returns nil for a token of another kind. It refuses a
 // token that no app signed, or that is not valid at this time by GitHub's clock.
 func (s *Sim) appOf(token string) (*account, error) {
@@ -22,7 +24,6 @@ func (s *Sim) appOf(token string) (*account, error) {
 	if len(parts) != 3 {
 		return nil, nil
 	}
-	undecoded := refuse(http.StatusUnauthorized, "A JSON web token could not be decoded")
 	var head struct{ Alg string }
 	var body struct {
 		Iss      string
@@ -30,12 +31,12 @@ func (s *Sim) appOf(token string) (*account, error) {
 	}
 	sig, err := base64.RawURLEncoding.DecodeString(parts[2])
 	if err != nil || !decodePart(parts[0], &head) || !decodePart(parts[1], &body) || head.Alg != "RS256" {
-		return nil, undecoded
+		return nil, errUndecoded
 	}
 	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
 	app := find(s.accounts, func(a *account) bool { return a.AppKey != nil && a.AppID == body.Iss })
 	if app == nil || rsa.VerifyPKCS1v15(app.AppKey, crypto.SHA256, digest[:], sig) != nil {
-		return nil, undecoded
+		return nil, errUndecoded
 	}
 	now := s.now()
 	switch expires := time.Unix(body.Exp, 0); {
@@ -60,9 +61,8 @@ func decodePart(part string, into any) bool {
 func signedByKey(r *http.Request) bool { return strings.Count(r.Header.Get("Authorization"), ".") == 2 }
 
 // asApp refuses callers that do not authenticate as an app itself.
-func (c *call) asApp() error {
+func (c *call) asApp() {
 	if c.user.hooks == nil || !signedByKey(c.r) {
-		return refuse(http.StatusUnauthorized, "A JSON web token could not be decoded")
+		fail(errUndecoded)
 	}
-	return nil
 }

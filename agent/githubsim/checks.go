@@ -24,6 +24,14 @@ func (s *Sim) suite(r *repo, sha, branch string, app *account) *checkSuite {
 	return cs
 }
 
+// run finds a check run by its id; nil if there is none.
+func (r *repo) run(id int64) (run *checkRun) {
+	for _, cs := range r.suites {
+		run = cmp.Or(run, find(cs.runs, func(run *checkRun) bool { return run.id == id }))
+	}
+	return run
+}
+
 // runs returns the check runs of a commit, the oldest first.
 func (r *repo) runs(sha string) []*checkRun {
 	var out []*checkRun
@@ -158,16 +166,7 @@ func (c *call) fillCheckRun(run *checkRun, in checkRunInput) {
 }
 
 // checkRun finds the check run that the path names.
-func (c *call) checkRun() (*checkRun, error) {
-	for _, cs := range c.repo.suites {
-		for _, run := range cs.runs {
-			if run.id == c.id("run") {
-				return run, nil
-			}
-		}
-	}
-	return nil, errNotFound
-}
+func (c *call) checkRun() *checkRun { return must(c.repo.run(c.id("run")), errNotFound) }
 
 // complete completes a check run, and its suite if it was the last.
 func (s *Sim) complete(by *account, run *checkRun, conclusion string) {

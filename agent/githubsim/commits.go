@@ -18,19 +18,14 @@ func (c *call) getRepo() reply { return ok(c.renderRepoFor()) }
 
 func (c *call) getUser() reply { return ok(c.sim.renderProfile(c.user)) }
 
-func (c *call) getUserByLogin() reply {
-	a := c.sim.findAccount(c.r.PathValue("login"))
-	if a == nil {
-		return fail(errNotFound)
-	}
-	return ok(c.sim.renderProfile(a))
+// account finds the account that the path names.
+func (c *call) account() *account {
+	return must(c.sim.findAccount(c.r.PathValue("login")), errNotFound)
 }
 
-func (c *call) getPermission() reply {
-	a := c.sim.findAccount(c.r.PathValue("login"))
-	if a == nil {
-		return fail(errNotFound)
-	}
+func (c *call) getProfile(a *account) reply { return ok(c.sim.renderProfile(a)) }
+
+func (c *call) getPermission(a *account) reply {
 	if !c.repo.atLeast(c.user, "write") {
 		return fail(refuse(http.StatusForbidden, "Must have push access to view collaborator permission."))
 	}

@@ -59,7 +59,9 @@ func (c *call) pullNode(p *pull) node {
 		"reviewThreads": listed("PullRequestReviewThreadConnection", func(args) []node {
 			return each(c.visibleThreads(p), c.threadNode)
 		}),
-		"timelineItems":           listed("PullRequestTimelineItemsConnection", func(a args) []node { return c.timeline(p, a.List("itemTypes")) }),
+		"timelineItems": listed("PullRequestTimelineItemsConnection", func(a args) []node {
+			return c.timeline(p, a.List("itemTypes"))
+		}),
 		"closingIssuesReferences": listed("IssueConnection", func(args) []node { return each(p.closes(), c.issueNode) }),
 		"commits": listed("PullRequestCommitConnection", func(args) []node {
 			return each(steps.Got(p.repo.git.Compare(c.ctx, p.baseSHA, p.headSHA)).Commits, func(cm bare.Commit) node {

@@ -27,28 +27,25 @@ type hookInput struct {
 	Config *hookConfig `json:"config"`
 }
 
-func (c *call) needAdmin() error {
-	if c.repo.permission(c.user) != "admin" {
-		return errNotFound
-	}
-	return nil
-}
-
 // hookSet finds the hooks that the path names, if the caller may see them: a repository's, an organization's
 // or, for an app that signs with its own key, the app's.
-func (c *call) hookSet() (*hookSet, error) {
+func (c *call) hookSet() *hookSet {
 	org := c.r.PathValue("org")
 	switch {
 	case c.repo != nil:
-		return c.repo.hooks, c.needAdmin()
+		if c.repo.permission(c.user) != "admin" {
+			fail(errNotFound)
+		}
+		return c.repo.hooks
 	case org != "":
 		owns := slices.ContainsFunc(c.sim.repos, func(r *repo) bool { return strings.EqualFold(r.owner, org) })
 		if !c.user.Admin || !owns || c.sim.findAccount(org) != nil {
-			return nil, errNotFound
+			fail(errNotFound)
 		}
-		return c.sim.organization(org), nil
+		return c.sim.organization(org)
 	}
-	return c.user.hooks, c.asApp()
+	c.asApp()
+	return c.user.hooks
 }
 
 func (c *call) listHooks(set *hookSet) reply {
@@ -104,17 +101,9 @@ func (c *call) ping(h *hook) {
 }
 
 // hook finds the hook that the path names; an app has only one.
-func (c *call) hook() (*hook, error) {
-	set, err := c.hookSet()
-	if err != nil {
-		return nil, err
-	}
-	for _, h := range set.hooks {
-		if h.id == c.id("hook") || set.target == "integration" {
-			return h, nil
-		}
-	}
-	return nil, errNotFound
+func (c *call) hook() *hook {
+	set := c.hookSet()
+	return must(find(set.hooks, func(h *hook) bool { return h.id == c.id("hook") || set.target == "integration" }), errNotFound)
 }
 
 func (c *call) updateHook(h *hook) reply {
@@ -151,17 +140,8 @@ func (c *call) listDeliveries(h *hook) reply {
 }
 
 // delivery finds the delivery that the path names.
-func (c *call) delivery() (*delivery, error) {
-	h, err := c.hook()
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range h.deliveries {
-		if d.id == c.id("delivery") {
-			return d, nil
-		}
-	}
-	return nil, errNotFound
+func (c *call) delivery() *delivery {
+	return must(find(c.hook().deliveries, func(d *delivery) bool { return d.id == c.id("delivery") }), errNotFound)
 }
 
 func (c *call) getDelivery(d *delivery) reply {

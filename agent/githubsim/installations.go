@@ -112,21 +112,14 @@ func (c *call) listInstallations() reply {
 }
 
 func (c *call) getRepoInstallation() reply {
-	for _, at := range c.user.installations {
-		if at.covers(c.repo) {
-			return ok(c.sim.renderInstallation(at))
-		}
-	}
-	return fail(errNotFound)
+	at := must(find(c.user.installations, func(at *installation) bool { return at.covers(c.repo) }), errNotFound)
+	return ok(c.sim.renderInstallation(at))
 }
 
 // createAccessToken creates a token of an installation, for all of its repositories or the requested ones.
 // https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
 func (c *call) createAccessToken() reply {
-	at := find(c.user.installations, func(at *installation) bool { return at.id == c.id("installation") })
-	if at == nil {
-		return fail(errNotFound)
-	}
+	at := must(find(c.user.installations, func(at *installation) bool { return at.id == c.id("installation") }), errNotFound)
 	if !at.suspended.IsZero() {
 		return fail(errSuspended)
 	}

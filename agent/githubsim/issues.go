@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"touchstone/worktree/steps"
 )
 
 func (c *call) listComments() reply {
@@ -42,22 +40,18 @@ func (c *call) emitComment(cm *comment, action string, payload object) {
 }
 
 // comment finds the comment that the path names, and its pull request.
-func (c *call) comment() (*comment, error) {
+func (c *call) comment() (cm *comment) {
 	for _, p := range c.repo.pulls {
-		for _, cm := range p.comments {
-			if cm.id == c.id("comment") {
-				c.pull = p
-				return cm, nil
-			}
+		if cm = find(p.comments, func(cm *comment) bool { return cm.id == c.id("comment") }); cm != nil {
+			c.pull = p
+			break
 		}
 	}
-	return nil, errNotFound
+	return must(cm, errNotFound)
 }
 
 func (c *call) updateComment(cm *comment) reply {
-	if cm.author != c.user {
-		steps.Must(c.needWrite())
-	}
+	c.needWriteUnless(cm.author)
 	body := c.commentBody()
 	before := cm.body
 	cm.revisions = revised(cm.revisions, revision{cm.author, cm.created, before}, revision{c.user, c.sim.now(), body})
@@ -67,9 +61,7 @@ func (c *call) updateComment(cm *comment) reply {
 }
 
 func (c *call) deleteComment(cm *comment) reply {
-	if cm.author != c.user {
-		steps.Must(c.needWrite())
-	}
+	c.needWriteUnless(cm.author)
 	c.pull.happened("CommentDeletedEvent", c.user, func(c *call) fields { return fields{"deletedCommentAuthor": c.actor(cm.author)} })
 	c.pull.comments = slices.DeleteFunc(c.pull.comments, func(other *comment) bool { return other == cm })
 	c.emitComment(cm, "deleted", object{})

@@ -35,19 +35,16 @@ func (s *Sim) serveLog(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "two ways to authenticate", http.StatusBadRequest)
 		return
 	}
+	id := idOf(strings.TrimPrefix(r.URL.Path, logs))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, repo := range s.repos {
-		for _, cs := range repo.suites {
-			for _, run := range cs.runs {
-				if fmt.Sprint(run.id) == strings.TrimPrefix(r.URL.Path, logs) {
-					w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-					for line := range strings.Lines(run.log) {
-						io.WriteString(w, run.completed.Format("2006-01-02T15:04:05.0000000Z ")+line)
-					}
-					return
-				}
+		if run := repo.run(id); run != nil {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			for line := range strings.Lines(run.log) {
+				io.WriteString(w, run.completed.Format("2006-01-02T15:04:05.0000000Z ")+line)
 			}
+			return
 		}
 	}
 	http.NotFound(w, r)

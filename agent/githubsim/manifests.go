@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -201,13 +202,7 @@ func slugOf(name string) string {
 func (a *account) slug() string { return strings.TrimSuffix(a.Login, "[bot]") }
 
 // number returns the app's id.
-func (a *account) number() int64 {
-	id, err := strconv.ParseInt(a.AppID, 10, 64)
-	if err != nil {
-		return a.id
-	}
-	return id
-}
+func (a *account) number() int64 { return cmp.Or(idOf(a.AppID), a.id) }
 
 func randomHex(bytes int) string {
 	raw := make([]byte, bytes)

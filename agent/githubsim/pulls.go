@@ -119,9 +119,7 @@ func (c *call) updatePull() reply {
 	}
 	c.decode(&in)
 	p := c.pull
-	if p.author != c.user {
-		steps.Must(c.needWrite())
-	}
+	c.needWriteUnless(p.author)
 	if in.State != nil && *in.State != p.state() {
 		switch {
 		case *in.State == "closed":

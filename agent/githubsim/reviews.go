@@ -165,12 +165,8 @@ func (c *call) emitReview(rv *review, action string) {
 }
 
 // review finds the review that the path names.
-func (c *call) review() (*review, error) {
-	rv := find(c.visibleReviews(c.pull), func(rv *review) bool { return rv.id == c.id("review") })
-	if rv == nil {
-		return nil, errNotFound
-	}
-	return rv, nil
+func (c *call) review() *review {
+	return must(find(c.visibleReviews(c.pull), func(rv *review) bool { return rv.id == c.id("review") }), errNotFound)
 }
 
 func (c *call) getReview(rv *review) reply { return ok(c.sim.renderReview(rv)) }
@@ -180,9 +176,7 @@ func (c *call) getReview(rv *review) reply { return ok(c.sim.renderReview(rv)) }
 func (c *call) updateReview(rv *review) reply {
 	var in struct{ Body string }
 	c.decode(&in)
-	if rv.author != c.user {
-		steps.Must(c.needWrite())
-	}
+	c.needWriteUnless(rv.author)
 	if strings.TrimSpace(in.Body) == "" || utf8.RuneCountInString(in.Body) > maxText {
 		return fail(textRefusal("Body is required and at most 65536 characters long"))
 	}

@@ -3,8 +3,6 @@ package githubsim
 import (
 	"maps"
 	"net/http"
-
-	"touchstone/worktree/steps"
 )
 
 // routes lists all routes of the REST interface, under GitHub's paths.
@@ -17,9 +15,9 @@ func (s *Sim) routes() *http.ServeMux {
 	)
 	routes := map[string]endpoint{
 		"GET /user":          (*call).getUser,
-		"GET /users/{login}": (*call).getUserByLogin,
+		"GET /users/{login}": with((*call).account, (*call).getProfile),
 		"GET " + repo:        (*call).getRepo,
-		"GET " + repo + "/collaborators/{login}/permission": (*call).getPermission,
+		"GET " + repo + "/collaborators/{login}/permission": with((*call).account, (*call).getPermission),
 
 		"POST " + repo + "/issues":           (*call).createIssue,
 		"POST " + issue + "/comments":        (*call).createComment,
@@ -69,14 +67,14 @@ func (s *Sim) routes() *http.ServeMux {
 }
 
 // with serves a route with what the path names.
-func with[T any](lookUp func(*call) (T, error), run func(*call, T) reply) endpoint {
-	return func(c *call) reply { return run(c, steps.Got(lookUp(c))) }
+func with[T any](lookUp func(*call) T, run func(*call, T) reply) endpoint {
+	return func(c *call) reply { return run(c, lookUp(c)) }
 }
 
 // needs serves a route to the callers whom need does not refuse.
-func needs(need func(*call) error, run endpoint) endpoint {
+func needs(need func(*call), run endpoint) endpoint {
 	return func(c *call) reply {
-		steps.Must(need(c))
+		need(c)
 		return run(c)
 	}
 }
