@@ -34,9 +34,9 @@ func (s *Sim) Rename(login, to string) error {
 			steps.Fail("%s is taken", to)
 		}
 		for _, r := range s.repos {
-			if role, ok := r.perms[a.Login]; ok {
-				delete(r.perms, a.Login)
-				r.perms[to] = role
+			if role, ok := r.Permissions[a.Login]; ok {
+				delete(r.Permissions, a.Login)
+				r.Permissions[to] = role
 			}
 		}
 		a.Login = to
@@ -49,7 +49,7 @@ func (s *Sim) Delete(login string) error {
 	return s.do(func() {
 		a := s.account(login)
 		for _, r := range s.repos {
-			delete(r.perms, a.Login)
+			delete(r.Permissions, a.Login)
 		}
 		s.accounts = slices.DeleteFunc(s.accounts, func(other *account) bool { return other == a })
 		a.User = User{Login: "ghost"}
@@ -62,11 +62,11 @@ func (s *Sim) Delete(login string) error {
 func (s *Sim) SetPermission(repository, login, role string) error {
 	return s.do(func() {
 		r := s.repo(repository)
-		if r.perms == nil {
+		if r.Permissions == nil {
 			steps.Fail("everybody may write in %s", repository)
 		}
-		if r.perms[login] = role; role == "" {
-			delete(r.perms, login)
+		if r.Permissions[login] = role; role == "" {
+			delete(r.Permissions, login)
 		}
 	})
 }

@@ -146,7 +146,7 @@ func (c *call) needSight() {
 		if !strings.HasSuffix(c.r.URL.Path, "/installation") {
 			fail(errNotAccessible)
 		}
-	case c.repo.permission(c.user) == "none", c.repo.private && !covered:
+	case c.repo.permission(c.user) == "none", c.repo.Private && !covered:
 		fail(errNotFound)
 	case c.r.Method != http.MethodGet && !covered:
 		fail(errNotAccessible)
@@ -218,7 +218,7 @@ func (c *call) needWriteUnless(author *account) {
 // needTriage refuses callers who may not change labels.
 // https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization
 func (c *call) needTriage() {
-	if c.repo.archived || !c.repo.atLeast(c.user, "triage") {
+	if c.repo.Archived || !c.repo.atLeast(c.user, "triage") {
 		fail(refuse(http.StatusForbidden, "Must have triage access to %s.", c.repo.fullName()))
 	}
 }

@@ -61,7 +61,7 @@ func (s *Sim) renderSuite(cs *checkSuite) object {
 func (s *Sim) suitePulls(cs *checkSuite) []object {
 	out := []object{}
 	end := func(of *repo, ref, sha string) object {
-		return object{"ref": ref, "sha": sha, "repo": object{"id": of.id, "url": s.api("/repos/%s", of.fullName()), "name": of.name}}
+		return object{"ref": ref, "sha": sha, "repo": object{"id": of.id, "url": s.api("/repos/%s", of.fullName()), "name": of.Name}}
 	}
 	for _, p := range cs.repo.sortedPulls() {
 		if p.headSHA == cs.sha && !p.closed && !p.crossRepo() {

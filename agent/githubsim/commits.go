@@ -217,7 +217,7 @@ func (c *call) getBranch() reply {
 	}
 	full := steps.Got(c.commit(sha))
 	self := c.sim.api("/repos/%s/branches/%s", c.repo.fullName(), name)
-	_, protected := c.repo.protected[name]
+	_, protected := c.repo.Protected[name]
 	return ok(object{
 		"name": name, "commit": full, "protected": protected, "protection_url": self + "/protection",
 		"_links":     object{"self": self, "html": c.sim.url + "/" + c.repo.fullName() + "/tree/" + name},

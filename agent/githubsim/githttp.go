@@ -20,7 +20,7 @@ func (s *Sim) serveGit(w http.ResponseWriter, r *http.Request, service string) {
 		http.Redirect(w, r, to, http.StatusMovedPermanently)
 		return
 	}
-	readable := target != nil && (!target.private || who != nil && target.permission(who) != "none" && granted(r).covers(target))
+	readable := target != nil && (!target.Private || who != nil && target.permission(who) != "none" && granted(r).covers(target))
 	writable := target != nil && who != nil && s.mayPush(target, who) && granted(r).covers(target)
 	s.mu.Unlock()
 

@@ -101,7 +101,7 @@ func (c *call) repositoryField(a args) any {
 	if r == nil && a["followRenames"] != false {
 		r = c.sim.moved[strings.ToLower(name)]
 	}
-	if r == nil || r.permission(c.user) == "none" || r.private && !granted(c.r).covers(r) {
+	if r == nil || r.permission(c.user) == "none" || r.Private && !granted(c.r).covers(r) {
 		steps.Must(graphql.NotFound("Could not resolve to a Repository with the name '%s'.", name))
 	}
 	return c.repoNode(r)
@@ -117,9 +117,9 @@ func (c *call) forbidden() error {
 
 func (c *call) repoNode(r *repo) node {
 	return &graphql.Object{Type: "Repository", Fields: fields{
-		"id": nodeID("R", r.id), "databaseId": r.id, "name": r.name, "nameWithOwner": r.fullName(),
-		"url": c.sim.url + "/" + r.fullName(), "isArchived": r.archived, "isFork": r.parent != nil, "isPrivate": r.private,
-		"viewerPermission": strings.ToUpper(r.permission(c.user)), "squashMergeAllowed": !r.noSquash,
+		"id": nodeID("R", r.id), "databaseId": r.id, "name": r.Name, "nameWithOwner": r.fullName(),
+		"url": c.sim.url + "/" + r.fullName(), "isArchived": r.Archived, "isFork": r.parent != nil, "isPrivate": r.Private,
+		"viewerPermission": strings.ToUpper(r.permission(c.user)), "squashMergeAllowed": !r.NoSquash,
 		"defaultBranchRef": field(func() any { return c.refNode(r, r.defaultBranch) }),
 		"pullRequest": fieldOf(func(a args) any {
 			number, _ := a.Int("number")
@@ -144,7 +144,7 @@ func (c *call) refNode(r *repo, branch string) any {
 	}
 	return &graphql.Object{Type: "Ref", Fields: fields{
 		"id": "REF_" + branch, "name": branch, "prefix": "refs/heads/", "target": c.commitNode(r, sha),
-		"refUpdateRule":          ruleNode(r.protected, branch),
+		"refUpdateRule":          ruleNode(r.Protected, branch),
 		"associatedPullRequests": c.pullConnection(r, func(p *pull) bool { return p.headRepo == r && p.headRef == branch }),
 	}}
 }

@@ -23,7 +23,7 @@ func (c *call) pullNode(p *pull) node {
 		"id": nodeID("PR", p.id), "databaseId": p.id, "fullDatabaseId": idText(p.id), "number": p.number, "title": p.title,
 		"body": p.body, "url": html, "state": pullState(p), "isDraft": p.draft, "merged": p.merged, "closed": p.closed,
 		"maintainerCanModify": p.maintainerCanModify, "isCrossRepository": p.crossRepo(), "isInMergeQueue": p.queued != nil,
-		"isMergeQueueEnabled": r.protected[p.baseRef].MergeQueue,
+		"isMergeQueueEnabled": r.Protected[p.baseRef].MergeQueue,
 		"author":              c.actor(p.author), "mergedBy": c.actor(p.mergedBy), "headRefName": p.headRef, "headRefOid": p.headSHA,
 		"baseRefName": p.baseRef, "baseRefOid": p.baseSHA, "createdAt": stamp(p.created), "updatedAt": stamp(p.updated),
 		"closedAt": stamp(p.closedAt), "mergedAt": stamp(p.mergedAt), "repository": c.repoNode(r), "headRepository": c.repoNode(p.headRepo),
@@ -86,7 +86,7 @@ func (c *call) mergeableState(p *pull) string {
 // reviewDecision returns the result of the reviews; null if there is no requirement and no review.
 func reviewDecision(p *pull) any {
 	decision, approvals := any(nil), 0
-	rule := p.repo.protected[p.baseRef]
+	rule := p.repo.Protected[p.baseRef]
 	for reviewer, rv := range p.opinions() {
 		switch {
 		case rv.state == "CHANGES_REQUESTED":
@@ -234,6 +234,6 @@ func requiredField(r *repo, name string) graphql.Resolver {
 	return fieldOf(func(a args) any {
 		number, _ := a.Int("pullRequestNumber") // there is no pull request 0
 		p := must(r.pulls[number], errors.New("a pull request ID or pull request number is required"))
-		return slices.Contains(r.protected[p.baseRef].RequiredChecks, name)
+		return slices.Contains(r.Protected[p.baseRef].RequiredChecks, name)
 	})
 }

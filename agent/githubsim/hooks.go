@@ -45,8 +45,8 @@ func (s *Sim) organization(login string) *hookSet {
 // listeners returns the hooks that receive a repository's events.
 func (s *Sim) listeners(r *repo) []*hook {
 	all := slices.Clone(r.hooks.hooks)
-	if s.findAccount(r.owner) == nil {
-		all = append(all, s.organization(r.owner).hooks...)
+	if s.findAccount(r.Owner) == nil {
+		all = append(all, s.organization(r.Owner).hooks...)
 	}
 	for _, a := range s.accounts {
 		if a.hooks != nil && r.permission(a) != "none" {
@@ -107,8 +107,8 @@ func (s *Sim) emit(r *repo, by *account, event, action string, payload object) {
 			d.installation = h.of.id
 			payload["installation"] = object{"id": d.installation, "node_id": nodeID("MDIz", d.installation)}
 		}
-		if s.findAccount(r.owner) == nil {
-			payload["organization"] = s.renderOrganization(r.owner)
+		if s.findAccount(r.Owner) == nil {
+			payload["organization"] = s.renderOrganization(r.Owner)
 		}
 		var err error
 		if d.payload, err = json.Marshal(payload); err != nil {

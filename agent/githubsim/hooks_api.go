@@ -38,7 +38,7 @@ func (c *call) hookSet() *hookSet {
 		}
 		return c.repo.hooks
 	case org != "":
-		owns := slices.ContainsFunc(c.sim.repos, func(r *repo) bool { return strings.EqualFold(r.owner, org) })
+		owns := slices.ContainsFunc(c.sim.repos, func(r *repo) bool { return strings.EqualFold(r.Owner, org) })
 		if !c.user.Admin || !owns || c.sim.findAccount(org) != nil {
 			fail(errNotFound)
 		}

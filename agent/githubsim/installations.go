@@ -23,7 +23,7 @@ type installation struct {
 
 // covers reports whether a repository is part of the installation.
 func (i *installation) covers(r *repo) bool {
-	return strings.EqualFold(i.owner, r.owner) && (i.repos == nil || slices.Contains(i.repos, r))
+	return strings.EqualFold(i.owner, r.Owner) && (i.repos == nil || slices.Contains(i.repos, r))
 }
 
 // role returns the role of the installation's token in a repository, as one of the roles for people.

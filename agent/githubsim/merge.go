@@ -40,9 +40,9 @@ func (c *call) mergePull() reply {
 		return fail(errHeadModified)
 	case p.draft:
 		return fail(errStillDraft)
-	case in.Method == "squash" && p.repo.noSquash:
+	case in.Method == "squash" && p.repo.NoSquash:
 		return fail(errNoSquash)
-	case p.repo.protected[p.baseRef].MergeQueue:
+	case p.repo.Protected[p.baseRef].MergeQueue:
 		return fail(errQueueOnly)
 	}
 	steps.Must(c.sim.protects(p))
@@ -50,7 +50,7 @@ func (c *call) mergePull() reply {
 	if title == "" {
 		title = fmt.Sprintf("%s (#%d)", p.title, p.number)
 		if in.Method == "merge" || in.Method == "" {
-			title = fmt.Sprintf("Merge pull request #%d from %s/%s", p.number, p.headRepo.owner, p.headRef)
+			title = fmt.Sprintf("Merge pull request #%d from %s/%s", p.number, p.headRepo.Owner, p.headRef)
 		}
 	}
 	sha := c.sim.merge(c.ctx, p, c.user, in.Method, strings.TrimSpace(title+"\n\n"+message)+"\n")
@@ -67,7 +67,7 @@ func (s *Sim) merge(ctx context.Context, p *pull, by *account, method, message s
 	}
 	s.markMerged(ctx, p, by, sha)
 	s.noticeRefs(ctx, p.repo, by)
-	if p.repo.deleteMerged && !p.crossRepo() {
+	if p.repo.DeleteMerged && !p.crossRepo() {
 		s.deleteMerged(ctx, p, by)
 	}
 	return sha
@@ -131,7 +131,7 @@ func (s *Sim) markMerged(ctx context.Context, p *pull, by *account, sha string) 
 
 // protects returns the refusal of the base branch's protection, if any.
 func (s *Sim) protects(p *pull) error {
-	rule, ok := p.repo.protected[p.baseRef]
+	rule, ok := p.repo.Protected[p.baseRef]
 	if !ok {
 		return nil
 	}

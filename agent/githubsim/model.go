@@ -36,17 +36,11 @@ func (a *account) ident() string {
 
 // repo is one repository: git on disk, and the data that GitHub keeps outside git.
 type repo struct {
+	RepoOptions
 	id            int64
-	owner, name   string
 	defaultBranch string
-	private       bool
-	archived      bool
-	noSquash      bool
-	deleteMerged  bool
 	git           bare.Repo
 	parent        *repo
-	perms         map[string]string
-	protected     map[string]Protection
 	created       time.Time
 
 	refs       map[string]string // as last noticed, see noticeRefs
@@ -60,7 +54,7 @@ type repo struct {
 	activities []activity
 }
 
-func (r *repo) fullName() string { return r.owner + "/" + r.name }
+func (r *repo) fullName() string { return r.Owner + "/" + r.Name }
 
 // make creates the repository on disk, as a copy of its parent if it has one, and commits the files, if any.
 func (r *repo) make(ctx context.Context, files map[string]string) error {
@@ -71,7 +65,7 @@ func (r *repo) make(ctx context.Context, files map[string]string) error {
 	if err := r.git.Init(ctx, from); err != nil || len(files) == 0 {
 		return err
 	}
-	_, err := r.git.Write(ctx, "main", "", r.owner+" <"+r.owner+"@example.com>", "Initial commit", files)
+	_, err := r.git.Write(ctx, "main", "", r.Owner+" <"+r.Owner+"@example.com>", "Initial commit", files)
 	return err
 }
 
@@ -105,13 +99,13 @@ func (r *repo) permission(a *account) string {
 		return "read"
 	case a.registered != nil:
 		return r.permissionOfApp(a)
-	case a.Admin || strings.EqualFold(a.Login, r.owner):
+	case a.Admin || strings.EqualFold(a.Login, r.Owner):
 		return "admin"
-	case r.perms == nil:
+	case r.Permissions == nil:
 		return "write"
-	case r.perms[a.Login] != "":
-		return r.perms[a.Login]
-	case r.private:
+	case r.Permissions[a.Login] != "":
+		return r.Permissions[a.Login]
+	case r.Private:
 		return "none"
 	}
 	return "read"
@@ -124,7 +118,7 @@ func (r *repo) permissionOfApp(a *account) string {
 			return at.role()
 		}
 	}
-	if r.private {
+	if r.Private {
 		return "none"
 	}
 	return "read"
@@ -135,7 +129,7 @@ func (r *repo) atLeast(a *account, role string) bool {
 	return slices.Index(roles, r.permission(a)) >= slices.Index(roles, role)
 }
 
-func (r *repo) canWrite(a *account) bool { return !r.archived && r.atLeast(a, "write") }
+func (r *repo) canWrite(a *account) bool { return !r.Archived && r.atLeast(a, "write") }
 
 // rights renders a permission in REST's format.
 func (r *repo) rights(a *account) object {

@@ -52,7 +52,7 @@ func (c *call) createPull() reply {
 	}
 	for _, p := range c.repo.pulls {
 		if !p.closed && p.headRepo == headRepo && p.headRef == headRef && p.baseRef == in.Base {
-			return fail(pullProblem("A pull request already exists for %s:%s.", headRepo.owner, headRef))
+			return fail(pullProblem("A pull request already exists for %s:%s.", headRepo.Owner, headRef))
 		}
 	}
 	p := &pull{
@@ -79,7 +79,7 @@ func pullProblem(format string, args ...any) error {
 // headRepo finds the repository of owner from which a pull request to r may come.
 func (s *Sim) headRepo(r *repo, owner string) *repo {
 	return find(s.repos, func(other *repo) bool {
-		return strings.EqualFold(other.owner, owner) && (other == r || other.parent == r)
+		return strings.EqualFold(other.Owner, owner) && (other == r || other.parent == r)
 	})
 }
 

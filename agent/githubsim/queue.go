@@ -29,7 +29,7 @@ func (r *repo) inQueue() []*pull {
 
 func (c *call) enqueueMutation(input args) fields {
 	p := c.pullToMerge(input)
-	if !p.repo.protected[p.baseRef].MergeQueue {
+	if !p.repo.Protected[p.baseRef].MergeQueue {
 		fail(graphql.Unprocessable("The base branch has no merge queue"))
 	}
 	if err := c.sim.protects(p); err != nil {

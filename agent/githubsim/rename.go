@@ -26,9 +26,9 @@ func (c *call) renameBranch() reply {
 	if err := r.git.UpdateRef(c.ctx, "refs/heads/"+in.Name, sha, ""); err != nil {
 		return fail(fmt.Errorf("make the branch of the new name: %w", err))
 	}
-	if rule, ok := r.protected[old]; ok {
-		delete(r.protected, old)
-		r.protected[in.Name] = rule
+	if rule, ok := r.Protected[old]; ok {
+		delete(r.Protected, old)
+		r.Protected[in.Name] = rule
 	}
 	for _, p := range r.sortedPulls() {
 		if !p.closed && p.baseRef == old {

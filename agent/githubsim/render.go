@@ -55,10 +55,10 @@ func (s *Sim) renderProfile(a *account) object {
 }
 
 func (s *Sim) ownerOf(r *repo) object {
-	if a := s.findAccount(r.owner); a != nil {
+	if a := s.findAccount(r.Owner); a != nil {
 		return s.renderUser(a)
 	}
-	return s.renderOwner(r.owner, r.id+1_000_000, "Organization")
+	return s.renderOwner(r.Owner, r.id+1_000_000, "Organization")
 }
 
 // repoURLs are the fields of a repository whose value is its own URL with a suffix.
@@ -81,17 +81,17 @@ var repoURLs = map[string]string{
 func (s *Sim) renderRepo(r *repo) object {
 	self, html := s.api("/repos/%s", r.fullName()), s.url+"/"+r.fullName()
 	out := object{
-		"id": r.id, "node_id": nodeID("R", r.id), "name": r.name, "full_name": r.fullName(), "owner": s.ownerOf(r),
-		"private": r.private, "visibility": "public", "html_url": html, "description": nil, "fork": r.parent != nil,
+		"id": r.id, "node_id": nodeID("R", r.id), "name": r.Name, "full_name": r.fullName(), "owner": s.ownerOf(r),
+		"private": r.Private, "visibility": "public", "html_url": html, "description": nil, "fork": r.parent != nil,
 		"clone_url": html + ".git", "git_url": html + ".git", "ssh_url": html + ".git", "svn_url": html,
 		"mirror_url": nil, "homepage": nil, "language": nil, "license": nil, "topics": []string{},
-		"default_branch": r.defaultBranch, "archived": r.archived, "disabled": false, "is_template": false,
+		"default_branch": r.defaultBranch, "archived": r.Archived, "disabled": false, "is_template": false,
 		"allow_forking": true, "web_commit_signoff_required": false, "size": 0, "forks": 0, "forks_count": 0,
 		"stargazers_count": 0, "watchers": 0, "watchers_count": 0, "network_count": 0, "subscribers_count": 0,
 		"has_issues": true, "has_projects": false, "has_downloads": false, "has_wiki": false, "has_pages": false,
 		"has_discussions": false, "created_at": stamp(r.created), "updated_at": stamp(r.created), "pushed_at": stamp(r.created),
 	}
-	if r.private {
+	if r.Private {
 		out["visibility"] = "private"
 	}
 	open := 0
@@ -110,7 +110,7 @@ func (s *Sim) renderRepo(r *repo) object {
 func (c *call) renderRepoFor() object {
 	out := c.sim.renderRepo(c.repo)
 	out["permissions"] = c.repo.rights(c.user)
-	out["allow_squash_merge"], out["allow_merge_commit"], out["allow_rebase_merge"] = !c.repo.noSquash, true, true
+	out["allow_squash_merge"], out["allow_merge_commit"], out["allow_rebase_merge"] = !c.repo.NoSquash, true, true
 	out["allow_auto_merge"], out["delete_branch_on_merge"] = false, false
 	return out
 }
@@ -134,7 +134,7 @@ func (s *Sim) renderPull(p *pull) object {
 	reviewComment := s.api("/repos/%s/pulls/comments{/number}", r.fullName())
 	end := func(of *repo, ref, sha string) object {
 		owner := s.ownerOf(of)
-		return object{"label": of.owner + ":" + ref, "ref": ref, "sha": sha, "user": owner, "repo": s.renderRepo(of)}
+		return object{"label": of.Owner + ":" + ref, "ref": ref, "sha": sha, "user": owner, "repo": s.renderRepo(of)}
 	}
 	merge := orNull(p.mergeSHA)
 	if !p.merged && p.mergeability.head == p.headSHA {

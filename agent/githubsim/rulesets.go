@@ -2,13 +2,13 @@ package githubsim
 
 // Protect replaces the protection of a repository's branches, by the branches' names.
 func (s *Sim) Protect(repository string, protected map[string]Protection) error {
-	return s.do(func() { s.repo(repository).protected = protected })
+	return s.do(func() { s.repo(repository).Protected = protected })
 }
 
 // branchRules lists what rulesets require of a branch, for everyone with read access.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func (c *call) branchRules() reply {
-	rule := c.repo.protected[c.r.PathValue("branch")]
+	rule := c.repo.Protected[c.r.PathValue("branch")]
 	all := []object{}
 	add := func(kind string, parameters object) {
 		all = append(all, object{"type": kind, "parameters": parameters, "ruleset_id": c.repo.id, "ruleset_source": c.repo.fullName(),

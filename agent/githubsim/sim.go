@@ -214,11 +214,10 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 			steps.Fail("repository %s/%s exists already", opts.Owner, opts.Name)
 		}
 		r := &repo{
-			id: s.id(), owner: opts.Owner, name: opts.Name, private: opts.Private, archived: opts.Archived,
-			perms: maps.Clone(opts.Permissions), protected: opts.Protected, noSquash: opts.NoSquash, deleteMerged: opts.DeleteMerged,
-			created: s.now(), pulls: map[int]*pull{},
-			issues: map[int]*issue{}, labels: map[string]*label{},
+			RepoOptions: opts, id: s.id(), created: s.now(),
+			pulls: map[int]*pull{}, issues: map[int]*issue{}, labels: map[string]*label{},
 		}
+		r.Permissions = maps.Clone(opts.Permissions)
 		r.hooks = &hookSet{kind: "Repository", target: "repository", id: r.id, path: "/repos/" + r.fullName() + "/hooks"}
 		if opts.ForkOf != "" {
 			r.parent = s.repo(opts.ForkOf)
@@ -284,7 +283,7 @@ func (s *Sim) Transfer(repository, owner, name string) error {
 			steps.Fail("%s/%s exists already", owner, name)
 		}
 		s.moved[strings.ToLower(repository)] = r
-		r.owner, r.name = owner, name
+		r.Owner, r.Name = owner, name
 	})
 }
 
