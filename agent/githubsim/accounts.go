@@ -20,7 +20,7 @@ func (s *Sim) addAccount(u User) {
 	a := &account{User: u, id: s.id()}
 	if u.App {
 		a.hooks = &hookSet{kind: "App", target: "integration", id: a.id, path: "/app/hook"}
-		a.hooks.hooks = []*hook{{of: a.hooks, id: s.id(), events: []string{"*"}, contentType: "json", created: s.now(), updated: s.now()}}
+		a.hooks.hooks = []*hook{{of: a.hooks, id: s.id(), events: []string{"*"}, contentType: "json", created: s.Now(), updated: s.Now()}}
 	}
 	s.accounts = append(s.accounts, a)
 }

@@ -32,7 +32,7 @@ func (s *Sim) active(r *repo, by *account, branch, before, after string) {
 	case !r.git.Contains(after, before):
 		kind = "force_push"
 	}
-	r.activities = append(r.activities, activity{s.id(), kind, "refs/heads/" + branch, before, after, by, s.now()})
+	r.activities = append(r.activities, activity{s.id(), kind, "refs/heads/" + branch, before, after, by, s.Now()})
 }
 
 // listActivities lists the newest activities first, and pages by a cursor.

@@ -38,7 +38,7 @@ func (s *Sim) appOf(token string) (*account, error) {
 	if app == nil || rsa.VerifyPKCS1v15(app.AppKey, crypto.SHA256, digest[:], sig) != nil {
 		return nil, errUndecoded
 	}
-	now := s.now()
+	now := s.Now()
 	switch expires := time.Unix(body.Exp, 0); {
 	case time.Unix(body.Iat, 0).After(now):
 		return nil, refuse(http.StatusUnauthorized, "'Issued at' claim ('iat') must be an Integer representing the time that the assertion "+

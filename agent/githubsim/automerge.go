@@ -23,7 +23,7 @@ func (c *call) enableAutoMergeMutation(input args) fields {
 	if c.sim.protects(p) == nil {
 		fail(graphql.Unprocessable("Pull request is in clean status"))
 	}
-	p.auto = &autoMerge{by: c.user, method: strings.ToLower(input.Text("mergeMethod")), at: c.sim.now()}
+	p.auto = &autoMerge{by: c.user, method: strings.ToLower(input.Text("mergeMethod")), at: c.sim.Now()}
 	return fields{"actor": c.actor(c.user), "pullRequest": c.pullNode(p)}
 }
 

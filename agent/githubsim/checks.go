@@ -19,7 +19,7 @@ func (s *Sim) suite(r *repo, sha, branch string, app *account) *checkSuite {
 		return cs
 	}
 	cm := steps.Got(r.git.Commit(sha))
-	cs := &checkSuite{id: s.id(), repo: r, sha: sha, commit: cm, branch: branch, app: app, created: s.now(), updated: s.now()}
+	cs := &checkSuite{id: s.id(), repo: r, sha: sha, commit: cm, branch: branch, app: app, created: s.Now(), updated: s.Now()}
 	r.suites = append(r.suites, cs)
 	return cs
 }
@@ -145,7 +145,7 @@ func (c *call) createCheckRun() reply {
 	}
 	sha := steps.Got(c.resolve(in.HeadSHA))
 	cs := c.sim.suite(c.repo, sha, "", c.user)
-	run := &checkRun{id: c.sim.id(), suite: cs, name: in.Name, status: "queued", started: c.sim.now()}
+	run := &checkRun{id: c.sim.id(), suite: cs, name: in.Name, status: "queued", started: c.sim.Now()}
 	cs.runs = append(cs.runs, run)
 	c.sim.emitCheckRun(c.user, run, "created")
 	c.fillCheckRun(run, in)
@@ -170,8 +170,8 @@ func (c *call) checkRun() *checkRun { return must(c.repo.run(c.id("run")), errNo
 
 // complete completes a check run, and its suite if it was the last.
 func (s *Sim) complete(by *account, run *checkRun, conclusion string) {
-	run.status, run.conclusion, run.completed = "completed", conclusion, s.now()
-	run.suite.updated = s.now()
+	run.status, run.conclusion, run.completed = "completed", conclusion, s.Now()
+	run.suite.updated = s.Now()
 	s.emitCheckRun(by, run, "completed")
 	if run.suite.status() == "completed" {
 		s.emitSuite(by, run.suite, "completed")
@@ -255,7 +255,7 @@ func (c *call) createStatus() reply {
 	}
 	st := &status{
 		id: c.sim.id(), repo: c.repo, sha: sha, context: cmp.Or(in.Context, "default"), state: in.State, description: in.Description,
-		targetURL: in.TargetURL, creator: c.user, created: c.sim.now(),
+		targetURL: in.TargetURL, creator: c.user, created: c.sim.Now(),
 	}
 	c.repo.statuses = append(c.repo.statuses, st)
 	c.emitStatus(st)

@@ -30,8 +30,8 @@ func (s *Sim) tested(r *repo) {
 		return
 	}
 	cs := s.suite(r, sha, r.defaultBranch, nil)
-	cs.runs = append(cs.runs, &checkRun{id: s.id(), suite: cs, name: CIName, status: "completed", conclusion: "success", started: s.now(),
-		completed: s.now()})
+	cs.runs = append(cs.runs, &checkRun{id: s.id(), suite: cs, name: CIName, status: "completed", conclusion: "success", started: s.Now(),
+		completed: s.Now()})
 }
 
 // startCI starts the check suite of a new head, once per commit. As on GitHub, its check run appears a moment
@@ -42,7 +42,7 @@ func (s *Sim) startCI(p *pull) {
 		return
 	}
 	cs := s.suite(r, sha, p.headRef, nil)
-	run := &checkRun{id: s.id(), suite: cs, name: CIName, status: "queued", started: s.now()}
+	run := &checkRun{id: s.id(), suite: cs, name: CIName, status: "queued", started: s.Now()}
 	s.emitSuite(p.author, cs, "requested")
 	by := p.author
 	s.lanes.do(fmt.Sprintf("ci %d", run.id), func(ctx context.Context) {

@@ -9,9 +9,7 @@ import (
 type clock struct{ ahead atomic.Int64 }
 
 // Now returns GitHub's time: UTC in whole seconds.
-func (c *clock) Now() time.Time { return c.now() }
-
-func (c *clock) now() time.Time {
+func (c *clock) Now() time.Time {
 	return time.Now().Add(time.Duration(c.ahead.Load())).UTC().Truncate(time.Second)
 }
 

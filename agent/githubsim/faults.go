@@ -109,7 +109,7 @@ func spendFault(count *int) bool {
 func (s *Sim) moveBeforeMerge(ctx context.Context, p *pull) {
 	move := func(r *repo, branch string) {
 		steps.Got(r.git.Write(ctx, branch, r.refs["refs/heads/"+branch], "Somebody Else <else@example.com>",
-			"Push at the worst moment", map[string]string{"moved.txt": s.now().String() + "\n"}))
+			"Push at the worst moment", map[string]string{"moved.txt": s.Now().String() + "\n"}))
 	}
 	if spendFault(&s.faults.MoveHead) {
 		move(p.headRepo, p.headRef)

@@ -30,7 +30,7 @@ func signedIn(r *http.Request) *account {
 func (s *Sim) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Date", s.now().Format(http.TimeFormat))
+	w.Header().Set("Date", s.Now().Format(http.TimeFormat))
 	if strings.HasPrefix(r.URL.Path, logs) {
 		s.serveLog(w, r)
 		return
@@ -150,7 +150,7 @@ type limit struct {
 func (s *Sim) spend(a *account) limit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at := s.now(); at.After(a.reset) {
+	if at := s.Now(); at.After(a.reset) {
 		a.used, a.reset = 0, at.Add(time.Hour)
 	}
 	a.used++

@@ -131,7 +131,7 @@ func (s *Sim) renderOrganization(login string) object {
 // queue records a delivery, and sends it as the faults allow.
 func (s *Sim) queue(d *delivery) {
 	h := d.hook
-	d.id, d.at, d.status = s.id(), s.now(), "pending"
+	d.id, d.at, d.status = s.id(), s.Now(), "pending"
 	d.due = time.Now().Add(time.Duration(s.faults.DeliveryDelayMS) * time.Millisecond)
 	h.deliveries = append(h.deliveries, d)
 	if !d.redelivery && spendFault(&s.faults.LoseDeliveries) {

@@ -53,7 +53,7 @@ func (c *call) listHooks(set *hookSet) reply {
 }
 
 func (c *call) createHook(set *hookSet) reply {
-	h := &hook{of: set, id: c.sim.id(), active: true, events: []string{"push"}, contentType: "form", created: c.sim.now()}
+	h := &hook{of: set, id: c.sim.id(), active: true, events: []string{"push"}, contentType: "form", created: c.sim.Now()}
 	c.fillHook(h)
 	for _, other := range set.hooks {
 		if other.url == h.url && slices.Equal(other.events, h.events) {
@@ -79,7 +79,7 @@ func (c *call) fillHook(h *hook) {
 		h.url, h.secret = in.Config.URL, in.Config.Secret
 		h.contentType = cmp.Or(in.Config.ContentType, h.contentType)
 	}
-	h.updated = c.sim.now()
+	h.updated = c.sim.Now()
 	if u, err := url.Parse(h.url); err != nil || u.Host == "" {
 		fail(invalid("Hook", "url", "invalid"))
 	}

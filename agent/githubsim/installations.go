@@ -50,7 +50,7 @@ func (s *Sim) grantOf(token string) (*grant, error) {
 	switch {
 	case g == nil:
 		return nil, nil
-	case !g.expires.After(s.now()) || !slices.Contains(g.of.app.installations, g.of):
+	case !g.expires.After(s.Now()) || !slices.Contains(g.of.app.installations, g.of):
 		return nil, refuse(http.StatusUnauthorized, "Bad credentials")
 	case !g.of.suspended.IsZero():
 		return nil, errSuspended
@@ -70,7 +70,7 @@ func (s *Sim) Install(app, owner string, repositories ...string) error {
 		}
 		at := a.installationAt(owner)
 		if at == nil {
-			at = &installation{id: s.id(), app: a, owner: owner, created: s.now()}
+			at = &installation{id: s.id(), app: a, owner: owner, created: s.Now()}
 			a.installations = append(a.installations, at)
 		}
 		at.repos = nil
@@ -86,7 +86,7 @@ func (s *Sim) Suspend(app, owner string, suspended bool) error {
 	return s.do(func() {
 		at := s.installation(app, owner)
 		if at.suspended = (time.Time{}); suspended {
-			at.suspended = s.now()
+			at.suspended = s.Now()
 		}
 	})
 }
@@ -125,7 +125,7 @@ func (c *call) createAccessToken() reply {
 	}
 	var in struct{ Repositories []string }
 	c.decode(&in)
-	g := &grant{of: at, expires: c.sim.now().Add(tokenLife)}
+	g := &grant{of: at, expires: c.sim.Now().Add(tokenLife)}
 	for _, name := range in.Repositories {
 		r := c.sim.findRepo(at.owner + "/" + name)
 		if r == nil || !at.covers(r) {

@@ -27,9 +27,9 @@ func (c *call) commentBody() string {
 
 func (c *call) createComment() reply {
 	body := c.commentBody()
-	cm := &comment{id: c.sim.id(), pull: c.pull, author: c.user, body: body, created: c.sim.now(), updated: c.sim.now()}
+	cm := &comment{id: c.sim.id(), pull: c.pull, author: c.user, body: body, created: c.sim.Now(), updated: c.sim.Now()}
 	c.pull.comments = append(c.pull.comments, cm)
-	c.pull.updated = c.sim.now()
+	c.pull.updated = c.sim.Now()
 	c.emitComment(cm, "created", object{})
 	return created(c.sim.renderComment(cm))
 }
@@ -54,8 +54,8 @@ func (c *call) updateComment(cm *comment) reply {
 	c.needWriteUnless(cm.author)
 	body := c.commentBody()
 	before := cm.body
-	cm.revisions = revised(cm.revisions, revision{cm.author, cm.created, before}, revision{c.user, c.sim.now(), body})
-	cm.body, cm.updated, cm.edited, cm.editor = body, c.sim.now(), c.sim.now(), c.user
+	cm.revisions = revised(cm.revisions, revision{cm.author, cm.created, before}, revision{c.user, c.sim.Now(), body})
+	cm.body, cm.updated, cm.edited, cm.editor = body, c.sim.Now(), c.sim.Now(), c.user
 	c.emitComment(cm, "edited", object{"changes": object{"body": object{"from": before}}})
 	return ok(c.sim.renderComment(cm))
 }
@@ -121,13 +121,13 @@ func (c *call) addLabel(name string) {
 	l := c.label(name)
 	if !slices.Contains(c.pull.labels, l) {
 		c.pull.labels = append(c.pull.labels, l)
-		c.pull.labelled = append(c.pull.labelled, labelling{l, true, c.user, c.sim.now()})
+		c.pull.labelled = append(c.pull.labelled, labelling{l, true, c.user, c.sim.Now()})
 		c.sim.emitPull(c.ctx, c.pull, c.user, "labeled", object{"label": c.sim.renderLabel(l)})
 	}
 }
 
 func (c *call) dropLabel(l *label) {
-	c.pull.labelled = append(c.pull.labelled, labelling{l, false, c.user, c.sim.now()})
+	c.pull.labelled = append(c.pull.labelled, labelling{l, false, c.user, c.sim.Now()})
 	c.pull.labels = slices.DeleteFunc(c.pull.labels, func(other *label) bool { return other == l })
 	c.sim.emitPull(c.ctx, c.pull, c.user, "unlabeled", object{"label": c.sim.renderLabel(l)})
 }

@@ -115,7 +115,7 @@ func (s *Sim) register(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	code := randomHex(20)
-	s.registrations[code] = registration{manifest: m, organization: r.URL.Query().Get("organization"), begun: s.now()}
+	s.registrations[code] = registration{manifest: m, organization: r.URL.Query().Get("organization"), begun: s.Now()}
 	back, _ := url.Parse(m.RedirectURL)
 	query := back.Query()
 	query.Set("code", code)
@@ -142,7 +142,7 @@ func (c *call) convert() reply {
 	code := c.r.PathValue("code")
 	begun, found := c.sim.registrations[code]
 	delete(c.sim.registrations, code)
-	if !found || begun.begun.Add(codeLife).Before(c.sim.now()) {
+	if !found || begun.begun.Add(codeLife).Before(c.sim.Now()) {
 		return fail(errNotFound)
 	}
 	key := steps.Got(rsa.GenerateKey(rand.Reader, 2048))

@@ -125,7 +125,7 @@ func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, mes
 
 // markMerged closes a pull request as merged by the commit sha.
 func (s *Sim) markMerged(ctx context.Context, p *pull, by *account, sha string) {
-	p.merged, p.mergedBy, p.mergedAt, p.mergeSHA = true, by, s.now(), sha
+	p.merged, p.mergedBy, p.mergedAt, p.mergeSHA = true, by, s.Now(), sha
 	s.closePull(ctx, p, by)
 }
 

@@ -22,7 +22,7 @@ func (c *call) createIssue() reply {
 		return fail(invalid("Issue", "title", "missing_field"))
 	}
 	c.repo.lastNumber++
-	i := &issue{id: c.sim.id(), repo: c.repo, number: c.repo.lastNumber, title: in.Title, body: in.Body, author: c.user, created: c.sim.now()}
+	i := &issue{id: c.sim.id(), repo: c.repo, number: c.repo.lastNumber, title: in.Title, body: in.Body, author: c.user, created: c.sim.Now()}
 	for _, name := range in.Labels {
 		i.labels = append(i.labels, c.label(name))
 	}

@@ -58,7 +58,7 @@ func (c *call) createPull() reply {
 	p := &pull{
 		id: c.sim.id(), number: c.repo.lastNumber + 1, repo: c.repo, headRepo: headRepo, title: in.Title, body: in.Body,
 		author: c.user, draft: in.Draft, maintainerCanModify: headRepo != c.repo && (in.Maintainer == nil || *in.Maintainer),
-		baseRef: in.Base, headRef: headRef, baseSHA: base, created: c.sim.now(), updated: c.sim.now(),
+		baseRef: in.Base, headRef: headRef, baseSHA: base, created: c.sim.Now(), updated: c.sim.Now(),
 	}
 	c.sim.takeHead(c.ctx, p, head)
 	diff, err := c.repo.git.Compare(c.ctx, base, head)
@@ -181,7 +181,7 @@ func (s *Sim) closePull(ctx context.Context, p *pull, by *account) {
 	if p.merged {
 		taker, reason = queueBot, "MERGE"
 	}
-	p.closed, p.closedAt = true, s.now()
+	p.closed, p.closedAt = true, s.Now()
 	p.happened("ClosedEvent", by, nil)
 	s.dequeue(ctx, p, taker, reason)
 	s.emitPull(ctx, p, by, "closed", nil)
@@ -203,7 +203,7 @@ func (s *Sim) setDraft(ctx context.Context, p *pull, by *account, draft bool) {
 
 // emitPull sends a pull_request event, and sets the time of the pull request's last update.
 func (s *Sim) emitPull(ctx context.Context, p *pull, by *account, action string, extra object) {
-	p.updated = s.now()
+	p.updated = s.Now()
 	full, err := s.renderFullPull(ctx, p)
 	if err != nil {
 		full = s.renderPull(p) // unrelated histories after a force push

@@ -36,7 +36,7 @@ func (c *call) enqueueMutation(input args) fields {
 		fail(graphql.Unprocessable(err.Error()))
 	}
 	if p.queued == nil {
-		p.queued = &queueEntry{id: c.sim.id(), by: c.user, at: c.sim.now()}
+		p.queued = &queueEntry{id: c.sim.id(), by: c.user, at: c.sim.Now()}
 		c.sim.emitPull(c.ctx, p, c.user, "enqueued", nil)
 		c.sim.workQueue(p.repo)
 	}

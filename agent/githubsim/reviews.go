@@ -63,7 +63,7 @@ func (c *call) createReview() reply {
 			return fail(textRefusal("The commit_id does not exist"))
 		}
 	}
-	rv := &review{id: c.sim.id(), pull: p, author: c.user, body: in.Body, commit: in.CommitID, state: "PENDING", created: c.sim.now()}
+	rv := &review{id: c.sim.id(), pull: p, author: c.user, body: in.Body, commit: in.CommitID, state: "PENDING", created: c.sim.Now()}
 	steps.Must(c.addComments(rv, in))
 	p.reviews = append(p.reviews, rv)
 	if in.Event != "" {
@@ -114,7 +114,7 @@ func (c *call) addComments(rv *review, in reviewInput) error {
 		}
 		rc := &reviewComment{
 			id: c.sim.id(), author: c.user, path: cm.Path, body: cm.Body, side: cmp.Or(cm.Side, "RIGHT"), line: cm.Line,
-			commit: rv.commit, created: c.sim.now(), review: rv,
+			commit: rv.commit, created: c.sim.Now(), review: rv,
 		}
 		patch := diff.Files[i].Patch
 		position, hunk, found := bare.Anchor(patch, rc.side, cm.Line)
@@ -142,9 +142,9 @@ func (c *call) addComments(rv *review, in reviewInput) error {
 // submit publishes a review.
 func (c *call) submit(rv *review, event string) {
 	p := c.pull
-	rv.state, rv.submitted = reviewStates[event], c.sim.now()
+	rv.state, rv.submitted = reviewStates[event], c.sim.Now()
 	p.requested = slices.DeleteFunc(p.requested, func(a *account) bool { return a == rv.author })
-	p.updated = c.sim.now()
+	p.updated = c.sim.Now()
 	c.emitReview(rv, "submitted")
 	for _, rc := range rv.comments {
 		c.sim.emit(p.repo, c.user, "pull_request_review_comment", "created", object{
@@ -180,8 +180,8 @@ func (c *call) updateReview(rv *review) reply {
 	if strings.TrimSpace(in.Body) == "" || utf8.RuneCountInString(in.Body) > maxText {
 		return fail(textRefusal("Body is required and at most 65536 characters long"))
 	}
-	rv.revisions = revised(rv.revisions, revision{rv.author, rv.submitted, rv.body}, revision{c.user, c.sim.now(), in.Body})
-	rv.body, rv.edited, rv.editor, c.pull.updated = in.Body, c.sim.now(), c.user, c.sim.now()
+	rv.revisions = revised(rv.revisions, revision{rv.author, rv.submitted, rv.body}, revision{c.user, c.sim.Now(), in.Body})
+	rv.body, rv.edited, rv.editor, c.pull.updated = in.Body, c.sim.Now(), c.user, c.sim.Now()
 	c.emitReview(rv, "edited")
 	return ok(c.sim.renderReview(rv))
 }

@@ -214,7 +214,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 			steps.Fail("repository %s/%s exists already", opts.Owner, opts.Name)
 		}
 		r := &repo{
-			RepoOptions: opts, id: s.id(), created: s.now(),
+			RepoOptions: opts, id: s.id(), created: s.Now(),
 			pulls: map[int]*pull{}, issues: map[int]*issue{}, labels: map[string]*label{},
 		}
 		r.Permissions = maps.Clone(opts.Permissions)
@@ -223,7 +223,7 @@ func (s *Sim) CreateRepo(ctx context.Context, opts RepoOptions) error {
 			r.parent = s.repo(opts.ForkOf)
 		}
 		dir := cmp.Or(opts.Dir, filepath.Join(s.cfg.Dir, opts.Owner, opts.Name+".git"))
-		r.git = bare.Open(s.gitPath, dir, s.now)
+		r.git = bare.Open(s.gitPath, dir, s.Now)
 		if opts.Dir == "" {
 			steps.Must(r.make(ctx, opts.Files))
 		}

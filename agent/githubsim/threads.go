@@ -36,9 +36,9 @@ func (c *call) createReply() reply {
 		if root.id != c.id("comment") {
 			continue
 		}
-		rv := &review{id: c.sim.id(), pull: c.pull, author: c.user, commit: root.commit, created: c.sim.now()}
+		rv := &review{id: c.sim.id(), pull: c.pull, author: c.user, commit: root.commit, created: c.sim.Now()}
 		rc := *root
-		rc.id, rc.author, rc.body, rc.created, rc.review, rc.replyTo = c.sim.id(), c.user, in.Body, c.sim.now(), rv, root
+		rc.id, rc.author, rc.body, rc.created, rc.review, rc.replyTo = c.sim.id(), c.user, in.Body, c.sim.Now(), rv, root
 		rv.comments, th.comments = append(rv.comments, &rc), append(th.comments, &rc)
 		c.pull.reviews = append(c.pull.reviews, rv)
 		c.submit(rv, "COMMENT")
@@ -116,7 +116,7 @@ func (c *call) resolveMutation(action string, by *account) func(args) fields {
 			fail(c.forbidden())
 		}
 		if (th.resolvedBy != nil) != (by != nil) {
-			th.resolvedBy, p.updated = by, c.sim.now()
+			th.resolvedBy, p.updated = by, c.sim.Now()
 			c.sim.emit(p.repo, c.user, "pull_request_review_thread", action, object{
 				"pull_request": c.sim.renderPull(p),
 				"thread":       object{"node_id": nodeID("PRRT", th.id), "comments": each(th.comments, c.sim.renderReviewComment)},
