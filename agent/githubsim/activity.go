@@ -2,9 +2,7 @@ package githubsim
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"touchstone/agent/githubsim/bare"
@@ -38,18 +36,12 @@ func (s *Sim) active(r *repo, by *account, branch, before, after string) {
 // listActivities lists the newest activities first, and pages by a cursor.
 func (c *call) listActivities() reply {
 	query := c.r.URL.Query()
-	size := min(atLeast(query.Get("per_page"), 30), 100)
 	before := int64(atLeast(query.Get("after"), 1<<62))
 	newest := slices.DeleteFunc(slices.Clone(c.repo.activities), func(a activity) bool {
 		return a.id >= before || query.Has("ref") && a.ref != query.Get("ref")
 	})
 	slices.Reverse(newest)
-	if len(newest) > size {
-		newest = newest[:size]
-		query.Set("after", strconv.FormatInt(newest[size-1].id, 10))
-		c.link = fmt.Sprintf(`<%s%s?%s>; rel="next"`, c.sim.url, c.r.URL.Path, query.Encode())
-	}
-	return ok(each(newest, func(a activity) object {
+	return ok(each(firstPage(c, newest, "after", func(a activity) string { return idText(a.id) }), func(a activity) object {
 		return object{
 			"id": a.id, "node_id": nodeID("PSH", a.id), "ref": a.ref,
 			"before": cmp.Or(a.before, bare.ZeroSHA), "after": cmp.Or(a.after, bare.ZeroSHA),

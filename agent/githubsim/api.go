@@ -25,14 +25,14 @@ const maxBody = 8 << 20
 
 // call is one REST request that is being answered, while the simulator is locked.
 type call struct {
-	sim  *Sim
-	ctx  context.Context
-	r    *http.Request
-	body []byte
-	user *account
-	repo *repo // of {owner}/{repo}
-	pull *pull // of {number}
-	link string
+	sim   *Sim
+	ctx   context.Context
+	r     *http.Request
+	body  []byte
+	user  *account
+	repo  *repo // of {owner}/{repo}
+	pull  *pull // of {number}
+	links []string
 }
 
 // reply is a response: body as JSON, or location for a redirect.
@@ -102,8 +102,8 @@ func (s *Sim) route(run endpoint) http.HandlerFunc {
 			writeRefusal(w, err)
 			return
 		}
-		if c.link != "" {
-			w.Header().Set("Link", c.link)
+		if len(c.links) > 0 {
+			w.Header().Set("Link", strings.Join(c.links, ", "))
 		}
 		writeReply(w, out)
 	}
@@ -225,28 +225,45 @@ func (c *call) needTriage() {
 
 // page returns the requested page of items, and prepares the Link header for the others.
 func page[T any](c *call, items []T) []T {
-	query := c.r.URL.Query()
-	size, number := atLeast(query.Get("per_page"), 30), atLeast(query.Get("page"), 1)
-	size = min(size, 100)
+	size, number := c.pageSize(), atLeast(c.r.URL.Query().Get("page"), 1)
 	last := max(1, (len(items)+size-1)/size)
-	var links []string
-	link := func(page int, rel string) {
-		u := url.URL{Path: c.r.URL.Path}
-		query.Set("page", strconv.Itoa(page))
-		u.RawQuery = query.Encode()
-		links = append(links, fmt.Sprintf(`<%s%s>; rel="%s"`, c.sim.url, u.String(), rel))
-	}
 	if number > 1 {
-		link(number-1, "prev")
-		link(1, "first")
+		c.linkTo("prev", "page", strconv.Itoa(number-1))
+		c.linkTo("first", "page", "1")
 	}
 	if number < last {
-		link(number+1, "next")
-		link(last, "last")
+		c.linkTo("next", "page", strconv.Itoa(number+1))
+		c.linkTo("last", "page", strconv.Itoa(last))
 	}
-	c.link = strings.Join(links, ", ")
 	from := min((number-1)*size, len(items))
 	return items[from:min(from+size, len(items))]
+}
+
+// firstPage is page for a list that is paged by a cursor, and begins after it: the Link header leads to the items
+// after the last one.
+func firstPage[T any](c *call, items []T, parameter string, cursor func(T) string) []T {
+	size := c.pageSize()
+	if len(items) <= size {
+		return items
+	}
+	c.linkTo("next", parameter, cursor(items[size-1]))
+	return items[:size]
+}
+
+func (c *call) pageSize() int { return min(atLeast(c.r.URL.Query().Get("per_page"), 30), 100) }
+
+// linkTo adds a page of the list to the Link header, by the parameter that leads to it.
+func (c *call) linkTo(rel, parameter, value string) {
+	query := c.r.URL.Query()
+	query.Set(parameter, value)
+	u := url.URL{Path: c.r.URL.Path, RawQuery: query.Encode()}
+	c.links = append(c.links, fmt.Sprintf(`<%s%s>; rel="%s"`, c.sim.url, u.String(), rel))
+}
+
+// absolute reports whether an address names a host.
+func absolute(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != ""
 }
 
 // atLeast parses a positive number, or returns fallback.
@@ -274,10 +291,10 @@ func stamp(t time.Time) any {
 	return t.Format(time.RFC3339)
 }
 
-// orNull returns text; null if it is empty.
-func orNull(text string) any {
-	if text == "" {
+// orNull returns a value; null for the zero value.
+func orNull[T comparable](value T) any {
+	if value == *new(T) {
 		return nil
 	}
-	return text
+	return value
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"touchstone/worktree/pause"
+	"touchstone/worktree/steps"
 )
 
 // deliveryTimeout is how long GitHub waits for a webhook's response.
@@ -97,7 +98,7 @@ func (s *Sim) emit(r *repo, by *account, event, action string, payload object) {
 		if !h.wants(event) {
 			continue
 		}
-		d := &delivery{hook: h, guid: uuid.NewString(), event: event, action: action, repo: r.id}
+		d := &delivery{hook: h, event: event, action: action, repo: r.id}
 		if action != "" {
 			payload["action"] = action
 		}
@@ -110,12 +111,14 @@ func (s *Sim) emit(r *repo, by *account, event, action string, payload object) {
 		if s.findAccount(r.Owner) == nil {
 			payload["organization"] = s.renderOrganization(r.Owner)
 		}
-		var err error
-		if d.payload, err = json.Marshal(payload); err != nil {
-			panic(err) // payloads consist of maps, texts and numbers
-		}
-		s.queue(d)
+		s.queueNew(d, payload)
 	}
+}
+
+// queueNew queues the first delivery of a payload, which consists of maps, texts and numbers.
+func (s *Sim) queueNew(d *delivery, payload object) {
+	d.guid, d.payload = uuid.NewString(), steps.Got(json.Marshal(payload))
+	s.queue(d)
 }
 
 func (s *Sim) renderOrganization(login string) object {
@@ -197,14 +200,13 @@ func (s *Sim) deliver(ctx context.Context, d *delivery) {
 	if req != nil {
 		d.sent = req.Header
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		d.code, d.status = http.StatusBadGateway, "failed to connect to host"
-	default:
-		d.code, d.status, d.answer, d.answered = resp.StatusCode, "OK", string(answer), resp.Header
-		if resp.StatusCode/100 != 2 {
-			d.status = fmt.Sprintf("Invalid HTTP Response: %d", resp.StatusCode)
-		}
+		return
+	}
+	d.code, d.status, d.answer, d.answered = resp.StatusCode, "OK", string(answer), resp.Header
+	if resp.StatusCode/100 != 2 {
+		d.status = fmt.Sprintf("Invalid HTTP Response: %d", resp.StatusCode)
 	}
 }
 

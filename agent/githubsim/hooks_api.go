@@ -3,15 +3,11 @@ package githubsim
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 )
 
 // hookConfig is a hook's configuration in the API.
@@ -19,12 +15,6 @@ type hookConfig struct {
 	URL         string `json:"url"`
 	ContentType string `json:"content_type"`
 	Secret      string `json:"secret"`
-}
-
-type hookInput struct {
-	Active *bool       `json:"active"`
-	Events []string    `json:"events"`
-	Config *hookConfig `json:"config"`
 }
 
 // hookSet finds the hooks that the path names, if the caller may see them: a repository's, an organization's
@@ -67,7 +57,11 @@ func (c *call) createHook(set *hookSet) reply {
 
 // fillHook applies the request to a hook, as a step.
 func (c *call) fillHook(h *hook) {
-	var in hookInput
+	var in struct {
+		Active *bool
+		Events []string
+		Config *hookConfig
+	}
 	c.decode(&in)
 	if in.Active != nil {
 		h.active = *in.Active
@@ -76,28 +70,27 @@ func (c *call) fillHook(h *hook) {
 		h.events = in.Events
 	}
 	if in.Config != nil {
-		h.url, h.secret = in.Config.URL, in.Config.Secret
-		h.contentType = cmp.Or(in.Config.ContentType, h.contentType)
+		h.configure(*in.Config)
 	}
 	h.updated = c.sim.Now()
-	if u, err := url.Parse(h.url); err != nil || u.Host == "" {
+	if !absolute(h.url) {
 		fail(invalid("Hook", "url", "invalid"))
 	}
 }
 
+func (h *hook) configure(with hookConfig) {
+	h.url, h.secret, h.contentType = with.URL, with.Secret, cmp.Or(with.ContentType, h.contentType)
+}
+
 func (c *call) ping(h *hook) {
 	payload := object{"zen": "Keep it logically awesome.", "hook_id": h.id, "hook": c.renderHook(h), "sender": c.sim.renderUser(c.user)}
-	d := &delivery{hook: h, guid: uuid.NewString(), event: "ping"}
+	d := &delivery{hook: h, event: "ping"}
 	if c.repo != nil {
 		payload["repository"], d.repo = c.sim.renderRepo(c.repo), c.repo.id
 	} else if org := c.r.PathValue("org"); org != "" {
 		payload["organization"] = c.sim.renderOrganization(org)
 	}
-	var err error
-	if d.payload, err = json.Marshal(payload); err != nil {
-		panic(err) // it consists of maps, texts and numbers
-	}
-	c.sim.queue(d)
+	c.sim.queueNew(d, payload)
 }
 
 // hook finds the hook that the path names; an app has only one.
@@ -123,7 +116,6 @@ func (c *call) pingHook(h *hook) reply {
 // https://docs.github.com/en/rest/repos/webhooks#list-deliveries-for-a-repository-webhook
 func (c *call) listDeliveries(h *hook) reply {
 	query := c.r.URL.Query()
-	size := min(atLeast(query.Get("per_page"), 30), 100)
 	older, given := strings.CutPrefix(query.Get("cursor"), "older_")
 	before, err := strconv.ParseInt(older, 10, 64)
 	if query.Has("cursor") && (!given || err != nil) {
@@ -131,12 +123,7 @@ func (c *call) listDeliveries(h *hook) reply {
 	}
 	newest := slices.DeleteFunc(slices.Clone(h.deliveries), func(d *delivery) bool { return given && d.id >= before })
 	slices.Reverse(newest)
-	if len(newest) > size {
-		newest = newest[:size]
-		query.Set("cursor", fmt.Sprintf("older_%d", newest[size-1].id))
-		c.link = fmt.Sprintf(`<%s%s?%s>; rel="next"`, c.sim.url, c.r.URL.Path, query.Encode())
-	}
-	return ok(each(newest, renderDelivery))
+	return ok(each(firstPage(c, newest, "cursor", func(d *delivery) string { return "older_" + idText(d.id) }), renderDelivery))
 }
 
 // delivery finds the delivery that the path names.
@@ -180,16 +167,10 @@ func (c *call) renderHook(h *hook) object {
 }
 
 func renderDelivery(d *delivery) object {
-	known := func(id int64) any {
-		if id == 0 {
-			return nil
-		}
-		return id
-	}
 	return object{
 		"id": d.id, "guid": d.guid, "delivered_at": d.at.Format(time.RFC3339), "redelivery": d.redelivery,
 		"duration": d.took.Seconds(), "status": d.status, "status_code": d.code, "event": d.event,
-		"action": orNull(d.action), "installation_id": known(d.installation), "repository_id": known(d.repo), "throttled_at": nil,
+		"action": orNull(d.action), "installation_id": orNull(d.installation), "repository_id": orNull(d.repo), "throttled_at": nil,
 	}
 }
 
@@ -200,11 +181,11 @@ func (c *call) getAppHook(h *hook) reply { return ok(h.config()) }
 func (c *call) updateAppHook(h *hook) reply {
 	var in hookConfig
 	c.decode(&in)
-	if u, err := url.Parse(in.URL); err != nil || u.Host == "" {
-		return fail(invalid("Hook", "url", "invalid"))
+	if !absolute(in.URL) {
+		fail(invalid("Hook", "url", "invalid"))
 	}
-	h.active, h.url, h.secret = true, in.URL, in.Secret
-	h.contentType = cmp.Or(in.ContentType, h.contentType)
+	h.active = true
+	h.configure(in)
 	return c.getAppHook(h)
 }
 

@@ -91,12 +91,7 @@ func (s *Sim) showManifest(w http.ResponseWriter, r *http.Request, organization 
 }
 
 func (m manifest) valid() bool {
-	for _, address := range []string{m.URL, m.RedirectURL, m.HookAttributes.URL} {
-		if u, err := url.Parse(address); err != nil || u.Host == "" {
-			return false
-		}
-	}
-	return len(m.Permissions) > 0
+	return absolute(m.URL) && absolute(m.RedirectURL) && absolute(m.HookAttributes.URL) && len(m.Permissions) > 0
 }
 
 // register handles the person's click: it starts the registration, and sends the browser back with the code.
