@@ -25,11 +25,11 @@ const maxBody = 8 << 20
 
 // call is one REST request that is being answered, while the simulator is locked.
 type call struct {
+	caller
 	sim   *Sim
 	ctx   context.Context
 	r     *http.Request
 	body  []byte
-	user  *account
 	repo  *repo // of {owner}/{repo}
 	pull  *pull // of {number}
 	links []string
@@ -96,7 +96,7 @@ func (s *Sim) route(run endpoint) http.HandlerFunc {
 			return
 		}
 		// GitHub finishes a request that it has begun, even if the client is gone.
-		c := &call{sim: s, ctx: context.WithoutCancel(r.Context()), r: r, body: body, user: signedIn(r)}
+		c := &call{sim: s, ctx: context.WithoutCancel(r.Context()), r: r, body: body, caller: callerOf(r)}
 		var out reply
 		if err := steps.Try(func() { out = s.locked(c, run) }); err != nil {
 			writeRefusal(w, err)
@@ -140,9 +140,9 @@ func (s *Sim) locked(c *call, run endpoint) reply {
 // needSight refuses callers that may not see the repository, and installations' tokens that do not cover it. An
 // app itself sees only its installation.
 func (c *call) needSight() {
-	covered := granted(c.r).covers(c.repo)
+	covered := c.given.covers(c.repo)
 	switch {
-	case signedByKey(c.r):
+	case c.byKey:
 		if !strings.HasSuffix(c.r.URL.Path, "/installation") {
 			fail(errNotAccessible)
 		}

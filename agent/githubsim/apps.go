@@ -57,12 +57,9 @@ func decodePart(part string, into any) bool {
 	return err == nil && json.Unmarshal(raw, into) == nil
 }
 
-// signedByKey distinguishes a JSON web token, which authenticates an app itself, from an installation's token.
-func signedByKey(r *http.Request) bool { return strings.Count(r.Header.Get("Authorization"), ".") == 2 }
-
 // asApp refuses callers that do not authenticate as an app itself.
 func (c *call) asApp() {
-	if c.user.hooks == nil || !signedByKey(c.r) {
+	if !c.byKey {
 		fail(errUndecoded)
 	}
 }

@@ -9,7 +9,8 @@ import (
 
 func (s *Sim) serveGit(w http.ResponseWriter, r *http.Request, service string) {
 	name := strings.TrimSuffix(strings.Trim(strings.TrimSuffix(r.URL.Path, service), "/"), ".git")
-	who := signedIn(r)
+	by := callerOf(r)
+	who := by.user
 	push := service == "/git-receive-pack" || r.URL.Query().Get("service") == "git-receive-pack"
 
 	s.mu.Lock()
@@ -20,8 +21,8 @@ func (s *Sim) serveGit(w http.ResponseWriter, r *http.Request, service string) {
 		http.Redirect(w, r, to, http.StatusMovedPermanently)
 		return
 	}
-	readable := target != nil && (!target.Private || who != nil && target.permission(who) != "none" && granted(r).covers(target))
-	writable := target != nil && who != nil && s.mayPush(target, who) && granted(r).covers(target)
+	readable := target != nil && (!target.Private || who != nil && target.permission(who) != "none" && by.given.covers(target))
+	writable := target != nil && who != nil && s.mayPush(target, who) && by.given.covers(target)
 	s.mu.Unlock()
 
 	switch {

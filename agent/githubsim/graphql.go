@@ -101,7 +101,7 @@ func (c *call) repositoryField(a args) any {
 	if r == nil && a["followRenames"] != false {
 		r = c.sim.moved[strings.ToLower(name)]
 	}
-	if r == nil || r.permission(c.user) == "none" || r.Private && !granted(c.r).covers(r) {
+	if r == nil || r.permission(c.user) == "none" || r.Private && !c.given.covers(r) {
 		steps.Must(graphql.NotFound("Could not resolve to a Repository with the name '%s'.", name))
 	}
 	return c.repoNode(r)

@@ -51,14 +51,17 @@ func (s *Sim) grantOf(token string) (*grant, error) {
 	case g == nil:
 		return nil, nil
 	case !g.expires.After(s.Now()) || !slices.Contains(g.of.app.installations, g.of):
-		return nil, refuse(http.StatusUnauthorized, "Bad credentials")
+		return nil, errBadCredentials
 	case !g.of.suspended.IsZero():
 		return nil, errSuspended
 	}
 	return g, nil
 }
 
-var errSuspended = refuse(http.StatusForbidden, "This installation has been suspended")
+var (
+	errBadCredentials = refuse(http.StatusUnauthorized, "Bad credentials")
+	errSuspended      = refuse(http.StatusForbidden, "This installation has been suspended")
+)
 
 // Install installs an app, by its login, at an owner with these repositories, or all of them if there are none
 // in the list. They replace those that the app had there. A person does this on the app's page.

@@ -35,7 +35,7 @@ func (s *Sim) serveLog(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "two ways to authenticate", http.StatusBadRequest)
 		return
 	}
-	id := idOf(strings.TrimPrefix(r.URL.Path, logs))
+	id := idOf(r.PathValue("run"))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, repo := range s.repos {

@@ -59,34 +59,36 @@ var installPage = template.Must(template.New("").Parse(`<!doctype html><title>In
 <h1>Install {{.}}</h1><form method="post"><label>Owner <input name="owner"></label>
 <label>Repositories <input name="repositories"></label><button>Install</button></form>`))
 
-// pages serves the pages that a person's browser visits to create an app; it returns false for other paths. The
-// browser is signed in as the first administrator.
-func (s *Sim) pages(w http.ResponseWriter, r *http.Request) bool {
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	switch {
-	case r.URL.Path == "/settings/apps/new" && r.Method == http.MethodPost:
-		s.showManifest(w, r, "")
-	case len(parts) == 5 && parts[0] == "organizations" && strings.HasSuffix(r.URL.Path, "/settings/apps/new") && r.Method == http.MethodPost:
-		s.showManifest(w, r, parts[1])
-	case r.URL.Path == "/settings/apps/new/confirmed" && r.Method == http.MethodPost:
-		s.register(w, r)
-	case len(parts) == 4 && parts[0] == "apps" && parts[2] == "installations" && parts[3] == "new":
-		s.installByHand(w, r, parts[1])
-	default:
-		return false
-	}
-	return true
+// pages serves the pages that a person's browser visits to create an app, and job logs. The browser is signed in as
+// the first administrator.
+func (s *Sim) pages() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /settings/apps/new", s.showManifest)
+	mux.HandleFunc("POST /organizations/{organization}/settings/apps/new", s.showManifest)
+	mux.HandleFunc("POST /settings/apps/new/confirmed", s.register)
+	mux.HandleFunc("GET /apps/{app}/installations/new", s.showInstall)
+	mux.HandleFunc("POST /apps/{app}/installations/new", s.installByHand)
+	mux.HandleFunc("GET "+logs+"{run}", s.serveLog)
+	return mux
 }
 
-func (s *Sim) showManifest(w http.ResponseWriter, r *http.Request, organization string) {
+// readManifest reads the manifest in a form. If it is not valid, it answers, and returns false.
+func readManifest(w http.ResponseWriter, r *http.Request) (m manifest, valid bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	var m manifest
 	if err := json.Unmarshal([]byte(r.PostFormValue("manifest")), &m); err != nil || !m.valid() {
 		http.Error(w, "Invalid GitHub App configuration", http.StatusUnprocessableEntity)
+		return m, false
+	}
+	return m, true
+}
+
+func (s *Sim) showManifest(w http.ResponseWriter, r *http.Request) {
+	m, valid := readManifest(w, r)
+	if !valid {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = registerPage.Execute(w, map[string]any{"Organization": organization, "State": r.URL.Query().Get("state"), "Name": m.Name,
+	_ = registerPage.Execute(w, map[string]any{"Organization": r.PathValue("organization"), "State": r.URL.Query().Get("state"), "Name": m.Name,
 		"Manifest": r.PostFormValue("manifest"), "Permissions": m.Permissions})
 }
 
@@ -96,10 +98,8 @@ func (m manifest) valid() bool {
 
 // register handles the person's click: it starts the registration, and sends the browser back with the code.
 func (s *Sim) register(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	var m manifest
-	if err := json.Unmarshal([]byte(r.PostFormValue("manifest")), &m); err != nil || !m.valid() {
-		http.Error(w, "Invalid GitHub App configuration", http.StatusUnprocessableEntity)
+	m, valid := readManifest(w, r)
+	if !valid {
 		return
 	}
 	m.Name = r.PostFormValue("name")
@@ -119,14 +119,14 @@ func (s *Sim) register(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
-func (s *Sim) installByHand(w http.ResponseWriter, r *http.Request, slug string) {
-	if r.Method != http.MethodPost {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_ = installPage.Execute(w, slug)
-		return
-	}
+func (s *Sim) showInstall(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = installPage.Execute(w, r.PathValue("app"))
+}
+
+func (s *Sim) installByHand(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	if err := s.Install(slug+"[bot]", r.PostFormValue("owner"), strings.Fields(r.PostFormValue("repositories"))...); err != nil {
+	if err := s.Install(r.PathValue("app")+"[bot]", r.PostFormValue("owner"), strings.Fields(r.PostFormValue("repositories"))...); err != nil {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
 	}
 }
