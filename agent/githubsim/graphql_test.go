@@ -179,3 +179,22 @@ func TestGraphQLErrors(t *testing.T) {
 		})
 	}
 }
+
+func TestAReplyStartsWithoutReactions(t *testing.T) {
+	w := start(t, nil, githubsim.RepoOptions{})
+	n, ctx := w.open("feature", map[string]string{"a.txt": "a\n"}).GetNumber(), t.Context()
+	must(w.As(reviewer).PullRequests.CreateReview(ctx, "acme", "app", n, &github.PullRequestReviewRequest{Event: github.String("COMMENT"),
+		Comments: []*github.DraftReviewComment{{Path: github.String("a.txt"), Line: github.Int(1), Body: github.String("Why?")}}}))(t)
+	root := must(w.As(author).PullRequests.ListComments(ctx, "acme", "app", n, nil))(t)[0].GetID()
+	w.Must(w.React(author, repoName, root, "THUMBS_UP"))
+	w.send("POST", author, fmt.Sprintf("repos/acme/app/pulls/%d/comments/%d/replies", n, root), `{"body":"Because."}`)
+	a := w.query(author, `query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) {
+		pullRequest(number: $number) { reviewThreads(first: 1) { nodes { comments(first: 2) { nodes { reactionGroups { content } } } } } } } }`,
+		pullVariables(n))
+	const comments = "repository.pullRequest.reviewThreads.nodes.0.comments.nodes."
+	first, _ := a.at(t, comments+"0.reactionGroups").([]any)
+	second, _ := a.at(t, comments+"1.reactionGroups").([]any)
+	if len(first) != 1 || len(second) != 0 {
+		t.Errorf("the comment has %v and the reply %v, want one reaction and none", first, second)
+	}
+}

@@ -39,6 +39,7 @@ func (c *call) createReply() reply {
 		rv := &review{id: c.sim.id(), pull: c.pull, author: c.user, commit: root.commit, created: c.sim.Now()}
 		rc := *root
 		rc.id, rc.author, rc.body, rc.created, rc.review, rc.replyTo = c.sim.id(), c.user, in.Body, c.sim.Now(), rv, root
+		rc.reactions = nil // they are the root's
 		rv.comments, th.comments = append(rv.comments, &rc), append(th.comments, &rc)
 		c.pull.reviews = append(c.pull.reviews, rv)
 		c.submit(rv, "COMMENT")
