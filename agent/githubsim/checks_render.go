@@ -18,9 +18,7 @@ func (s *Sim) renderApp(app *account) object {
 	permissions, events := map[string]string{"checks": "write", "metadata": "read"}, []string{"check_run", "check_suite"}
 	if app != nil && app.registered != nil {
 		permissions, events = app.registered.Permissions, app.registered.Events
-		if owner = s.renderUser(s.accounts[0]); app.registered.organization != "" {
-			owner = s.renderOrganizationAsOwner(app.registered.organization)
-		}
+		owner = s.renderOwnerOf(cmp.Or(app.registered.organization, s.accounts[0].Login))
 	}
 	return object{
 		"id": id, "slug": slug, "node_id": nodeID("A", id), "owner": owner, "name": slug, "description": "",

@@ -2,7 +2,6 @@ package githubsim
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -152,23 +151,15 @@ func (i *installation) selection() string {
 
 func (s *Sim) renderInstallation(at *installation) object {
 	self, by := s.api("/app/installations/%d", at.id), any(nil)
-	account, kind := s.renderOrganizationAsOwner(at.owner), "Organization"
-	if a := s.findAccount(at.owner); a != nil {
-		account, kind = s.renderUser(a), "User"
-	}
+	account := s.renderOwnerOf(at.owner)
 	if !at.suspended.IsZero() {
 		by = account
 	}
-	permissions := maps.Clone(at.app.registered.Permissions)
 	return object{
 		"id": at.id, "account": account, "repository_selection": at.selection(), "access_tokens_url": self + "/access_tokens",
 		"repositories_url": s.api("/installation/repositories"), "html_url": s.url + "/organizations/" + at.owner + "/settings/installations/" +
-			fmt.Sprint(at.id), "app_id": at.app.number(), "app_slug": at.app.slug(), "target_id": account["id"], "target_type": kind,
-		"permissions": permissions, "events": at.app.registered.Events, "created_at": stamp(at.created), "updated_at": stamp(at.created),
+			fmt.Sprint(at.id), "app_id": at.app.number(), "app_slug": at.app.slug(), "target_id": account["id"], "target_type": account["type"],
+		"permissions": at.app.registered.Permissions, "events": at.app.registered.Events, "created_at": stamp(at.created), "updated_at": stamp(at.created),
 		"single_file_name": nil, "suspended_by": by, "suspended_at": stamp(at.suspended),
 	}
-}
-
-func (s *Sim) renderOrganizationAsOwner(login string) object {
-	return s.renderOwner(login, s.organization(login).id, "Organization")
 }

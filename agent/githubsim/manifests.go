@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"html/template"
-	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -149,7 +148,7 @@ func (c *call) convert() reply {
 	hook := app.hooks.hooks[0]
 	hook.url, hook.events, hook.secret = begun.HookAttributes.URL, begun.Events, randomHex(20)
 	hook.active = begun.HookAttributes.Active == nil || *begun.HookAttributes.Active
-	out := maps.Clone(c.sim.renderApp(app))
+	out := c.sim.renderApp(app)
 	out["client_id"], out["client_secret"], out["webhook_secret"] = "Iv23"+randomHex(8), randomHex(20), hook.secret
 	out["pem"] = string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 	return created(out)

@@ -210,8 +210,15 @@ func TestTheOrganizationHearsOfItsRepositories(t *testing.T) {
 	if got := inbox.kinds(); !slices.Equal(got, []string{"ping", "pull_request/opened"}) {
 		t.Fatal(got)
 	}
-	var payload struct{ Organization struct{ Login string } }
-	if err := json.Unmarshal(inbox.events[1].payload, &payload); err != nil || payload.Organization.Login != "acme" {
-		t.Errorf("the payload is of the organization %q, %v", payload.Organization.Login, err)
+	var payload struct {
+		Organization struct {
+			ID    int64
+			Login string
+		}
+		Repository struct{ Owner struct{ ID int64 } }
+	}
+	w.Must(json.Unmarshal(inbox.events[1].payload, &payload))
+	if of := payload.Organization; of.Login != "acme" || of.ID != payload.Repository.Owner.ID {
+		t.Errorf("the payload is of the organization %+v, and its repository of %d", of, payload.Repository.Owner.ID)
 	}
 }

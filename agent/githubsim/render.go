@@ -54,11 +54,12 @@ func (s *Sim) renderProfile(a *account) object {
 	return out
 }
 
-func (s *Sim) ownerOf(r *repo) object {
-	if a := s.findAccount(r.Owner); a != nil {
+// renderOwnerOf renders an owner of repositories: an account, or else an organization.
+func (s *Sim) renderOwnerOf(login string) object {
+	if a := s.findAccount(login); a != nil {
 		return s.renderUser(a)
 	}
-	return s.renderOwner(r.Owner, r.id+1_000_000, "Organization")
+	return s.renderOwner(login, s.organization(login).id, "Organization")
 }
 
 // repoURLs are the fields of a repository whose value is its own URL with a suffix.
@@ -81,7 +82,7 @@ var repoURLs = map[string]string{
 func (s *Sim) renderRepo(r *repo) object {
 	self, html := s.api("/repos/%s", r.fullName()), s.url+"/"+r.fullName()
 	out := object{
-		"id": r.id, "node_id": nodeID("R", r.id), "name": r.Name, "full_name": r.fullName(), "owner": s.ownerOf(r),
+		"id": r.id, "node_id": nodeID("R", r.id), "name": r.Name, "full_name": r.fullName(), "owner": s.renderOwnerOf(r.Owner),
 		"private": r.Private, "visibility": "public", "html_url": html, "description": nil, "fork": r.parent != nil,
 		"clone_url": html + ".git", "git_url": html + ".git", "ssh_url": html + ".git", "svn_url": html,
 		"mirror_url": nil, "homepage": nil, "language": nil, "license": nil, "topics": []string{},
@@ -133,8 +134,8 @@ func (s *Sim) renderPull(p *pull) object {
 	statuses := s.api("/repos/%s/statuses/%s", r.fullName(), p.headSHA)
 	reviewComment := s.api("/repos/%s/pulls/comments{/number}", r.fullName())
 	end := func(of *repo, ref, sha string) object {
-		owner := s.ownerOf(of)
-		return object{"label": of.Owner + ":" + ref, "ref": ref, "sha": sha, "user": owner, "repo": s.renderRepo(of)}
+		repo := s.renderRepo(of)
+		return object{"label": of.Owner + ":" + ref, "ref": ref, "sha": sha, "user": repo["owner"], "repo": repo}
 	}
 	merge := orNull(p.mergeSHA)
 	if !p.merged && p.mergeability.head == p.headSHA {
