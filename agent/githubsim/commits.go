@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 
 	"touchstone/agent/githubsim/bare"
 	"touchstone/worktree/steps"
@@ -58,21 +59,13 @@ func (c *call) getCommits() reply {
 	return serve(c, sha)
 }
 
-func (c *call) getCommit(sha string) reply {
-	return ok(steps.Got(c.commit(sha)))
-}
+func (c *call) getCommit(sha string) reply { return ok(c.commit(sha)) }
 
 // commit renders one commit by its SHA.
-func (c *call) commit(sha string) (object, error) {
-	cm, err := c.repo.git.Commit(sha)
-	if err != nil {
-		return nil, err
-	}
-	return c.renderCommit(cm), nil
-}
+func (c *call) commit(sha string) object { return c.renderCommit(steps.Got(c.repo.git.Commit(sha))) }
 
-func person(name, email, date string) object {
-	return object{"name": name, "email": email, "date": date}
+func person(who gitobject.Signature) object {
+	return object{"name": who.Name, "email": who.Email, "date": stamp(who.When)}
 }
 
 var unsigned = object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
@@ -94,23 +87,17 @@ func (c *call) renderCommit(cm bare.Commit) object {
 	parents := each(cm.Parents, func(sha string) object {
 		return object{"sha": sha, "url": c.sim.api("/repos/%s/commits/%s", c.repo.fullName(), sha), "html_url": html + sha}
 	})
-	out := object{
+	return object{
 		"sha": cm.SHA, "node_id": "C_" + cm.SHA, "url": self, "html_url": html + cm.SHA, "comments_url": self + "/comments",
-		"author": nil, "committer": nil, "parents": parents,
+		"author": c.sim.renderUser(c.sim.accountOf(cm.Author.Email)), "committer": c.sim.renderUser(c.sim.accountOf(cm.Committer.Email)),
+		"parents": parents,
 		"commit": object{
 			"message": cm.Message, "comment_count": 0, "verification": unsigned,
-			"author": person(cm.AuthorName, cm.AuthorMail, cm.AuthorDate), "committer": person(cm.CommitName, cm.CommitMail, cm.CommitDate),
+			"author": person(cm.Author), "committer": person(cm.Committer),
 			"url":  c.sim.api("/repos/%s/git/commits/%s", c.repo.fullName(), cm.SHA),
 			"tree": object{"sha": cm.Tree, "url": c.sim.api("/repos/%s/git/trees/%s", c.repo.fullName(), cm.Tree)},
 		},
 	}
-	if a := c.sim.accountOf(cm.AuthorMail); a != nil {
-		out["author"] = c.sim.renderUser(a)
-	}
-	if a := c.sim.accountOf(cm.CommitMail); a != nil {
-		out["committer"] = c.sim.renderUser(a)
-	}
-	return out
 }
 
 // getComparison compares BASE...HEAD. Only the first page contains the files.
@@ -136,14 +123,12 @@ func (c *call) getComparison() reply {
 	case len(ahead.Commits) == 0:
 		status = "behind"
 	}
-	baseCommit := steps.Got(c.commit(base))
-	mergeBase := steps.Got(c.commit(ahead.MergeBase))
 	self, html := c.sim.api("/repos/%s/compare/%s...%s", c.repo.fullName(), from, to), c.sim.url+"/"+c.repo.fullName()+"/compare/"+from+"..."+
 		to
 	out := object{
 		"url": self, "html_url": html, "permalink_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch", "status": status,
-		"base_commit": baseCommit, "merge_base_commit": mergeBase, "ahead_by": len(ahead.Commits), "behind_by": len(behind),
-		"total_commits": len(ahead.Commits), "commits": each(page(c, ahead.Commits), c.renderCommit),
+		"base_commit": c.commit(base), "merge_base_commit": c.commit(ahead.MergeBase), "ahead_by": len(ahead.Commits),
+		"behind_by": len(behind), "total_commits": len(ahead.Commits), "commits": each(page(c, ahead.Commits), c.renderCommit),
 	}
 	if atLeast(c.r.URL.Query().Get("page"), 1) == 1 {
 		out["files"] = each(ahead.Files[:min(len(ahead.Files), maxDiffFiles)], func(f bare.File) object { return c.renderFile(f, head) })
@@ -156,7 +141,7 @@ func (c *call) getGitCommit() reply {
 	if err != nil {
 		return fail(errNotFound)
 	}
-	full := steps.Got(c.commit(sha))
+	full := c.commit(sha)
 	inner := full["commit"].(object)
 	return ok(object{
 		"sha": sha, "node_id": full["node_id"], "url": inner["url"], "html_url": full["html_url"], "message": inner["message"],
@@ -176,6 +161,15 @@ func (c *call) getRef() reply {
 	})
 }
 
+// movableRef finds the ref that the path names, and its commit, unless only GitHub itself may move it.
+func (c *call) movableRef() (ref, at string) {
+	ref = "refs/" + c.r.PathValue("ref")
+	if c.repo.refs[ref] == "" || strings.HasPrefix(ref, "refs/pull/") {
+		fail(refuse(http.StatusUnprocessableEntity, "Reference does not exist"))
+	}
+	return ref, c.repo.refs[ref]
+}
+
 // updateRef moves a ref, only forward unless force is set.
 func (c *call) updateRef() reply {
 	var in struct {
@@ -183,11 +177,7 @@ func (c *call) updateRef() reply {
 		Force bool   `json:"force"`
 	}
 	c.decode(&in)
-	ref := "refs/" + c.r.PathValue("ref")
-	before := c.repo.refs[ref]
-	if before == "" || strings.HasPrefix(ref, "refs/pull/") {
-		return fail(refuse(http.StatusUnprocessableEntity, "Reference does not exist"))
-	}
+	ref, before := c.movableRef()
 	if _, err := c.resolve(in.SHA); err != nil {
 		return fail(refuse(http.StatusUnprocessableEntity, "Object does not exist"))
 	}
@@ -200,11 +190,8 @@ func (c *call) updateRef() reply {
 }
 
 func (c *call) deleteRef() reply {
-	ref := "refs/" + c.r.PathValue("ref")
-	if c.repo.refs[ref] == "" || strings.HasPrefix(ref, "refs/pull/") {
-		return fail(refuse(http.StatusUnprocessableEntity, "Reference does not exist"))
-	}
-	steps.Must(c.repo.git.UpdateRef(c.ctx, ref, "", c.repo.refs[ref]))
+	ref, before := c.movableRef()
+	steps.Must(c.repo.git.UpdateRef(c.ctx, ref, "", before))
 	c.sim.noticeRefs(c.ctx, c.repo, c.user)
 	return noContent()
 }
@@ -215,11 +202,10 @@ func (c *call) getBranch() reply {
 	if sha == "" {
 		return fail(refuse(http.StatusNotFound, "Branch not found"))
 	}
-	full := steps.Got(c.commit(sha))
 	self := c.sim.api("/repos/%s/branches/%s", c.repo.fullName(), name)
 	_, protected := c.repo.Protected[name]
 	return ok(object{
-		"name": name, "commit": full, "protected": protected, "protection_url": self + "/protection",
+		"name": name, "commit": c.commit(sha), "protected": protected, "protection_url": self + "/protection",
 		"_links":     object{"self": self, "html": c.sim.url + "/" + c.repo.fullName() + "/tree/" + name},
 		"protection": object{"enabled": protected},
 	})

@@ -136,7 +136,7 @@ var coAuthor = regexp.MustCompile(`(?im)^Co-authored-by: (.+) <(.+)>$`)
 
 // commitAuthors lists a commit's author and the co-authors in its message.
 func (c *call) commitAuthors(cm bare.Commit) []node {
-	list := []node{c.gitActor(cm.AuthorName, cm.AuthorMail)}
+	list := []node{c.gitActor(cm.Author.Name, cm.Author.Email)}
 	for _, m := range coAuthor.FindAllStringSubmatch(cm.Message, -1) {
 		list = append(list, c.gitActor(m[1], m[2]))
 	}
@@ -155,10 +155,10 @@ func (c *call) commitNode(r *repo, sha string) node {
 		"id": "C_" + sha, "oid": sha, "abbreviatedOid": sha[:7], "url": c.sim.url + "/" + r.fullName() + "/commit/" + sha,
 		"message":         read(func(cm bare.Commit) any { return cm.Message }),
 		"messageHeadline": read(func(cm bare.Commit) any { first, _, _ := strings.Cut(cm.Message, "\n"); return first }),
-		"committedDate":   read(func(cm bare.Commit) any { return cm.CommitDate }),
-		"authoredDate":    read(func(cm bare.Commit) any { return cm.AuthorDate }),
+		"committedDate":   read(func(cm bare.Commit) any { return stamp(cm.Committer.When) }),
+		"authoredDate":    read(func(cm bare.Commit) any { return stamp(cm.Author.When) }),
 		"authors":         listed("GitActorConnection", func(args) []node { return c.commitAuthors(steps.Got(r.git.Commit(sha))) }),
-		"committer":       read(func(cm bare.Commit) any { return c.gitActor(cm.CommitName, cm.CommitMail) }),
+		"committer":       read(func(cm bare.Commit) any { return c.gitActor(cm.Committer.Name, cm.Committer.Email) }),
 		"checkSuites": listed("CheckSuiteConnection", func(args) []node {
 			return each(slices.DeleteFunc(slices.Clone(r.suites), func(cs *checkSuite) bool { return cs.sha != sha }), c.suiteNode)
 		}),

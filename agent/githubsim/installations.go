@@ -159,7 +159,7 @@ func (s *Sim) renderInstallation(at *installation) object {
 		"id": at.id, "account": account, "repository_selection": at.selection(), "access_tokens_url": self + "/access_tokens",
 		"repositories_url": s.api("/installation/repositories"), "html_url": s.url + "/organizations/" + at.owner + "/settings/installations/" +
 			fmt.Sprint(at.id), "app_id": at.app.number(), "app_slug": at.app.slug(), "target_id": account["id"], "target_type": account["type"],
-		"permissions": at.app.registered.Permissions, "events": at.app.registered.Events, "created_at": stamp(at.created), "updated_at": stamp(at.created),
-		"single_file_name": nil, "suspended_by": by, "suspended_at": stamp(at.suspended),
+		"permissions": at.app.registered.Permissions, "events": at.app.registered.Events, "created_at": stamp(at.created),
+		"updated_at": stamp(at.created), "single_file_name": nil, "suspended_by": by, "suspended_at": stamp(at.suspended),
 	}
 }

@@ -174,8 +174,9 @@ func (s *Sim) emitPush(ctx context.Context, r *repo, by *account, branch, before
 // renderSimpleCommit renders a commit as in push and check_suite events.
 func (s *Sim) renderSimpleCommit(r *repo, cm bare.Commit) object {
 	return object{
-		"id": cm.SHA, "tree_id": cm.Tree, "distinct": true, "message": cm.Message, "timestamp": cm.CommitDate,
-		"url":    s.url + "/" + r.fullName() + "/commit/" + cm.SHA,
-		"author": object{"name": cm.AuthorName, "email": cm.AuthorMail}, "committer": object{"name": cm.CommitName, "email": cm.CommitMail},
+		"id": cm.SHA, "tree_id": cm.Tree, "distinct": true, "message": cm.Message, "timestamp": stamp(cm.Committer.When),
+		"url":       s.url + "/" + r.fullName() + "/commit/" + cm.SHA,
+		"author":    object{"name": cm.Author.Name, "email": cm.Author.Email},
+		"committer": object{"name": cm.Committer.Name, "email": cm.Committer.Email},
 	}
 }

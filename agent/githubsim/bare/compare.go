@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 
 	"touchstone/worktree/diff"
 )
@@ -20,14 +21,10 @@ type Comparison struct {
 
 // Commit is one commit, as stored by git; Message has no final line break.
 type Commit struct {
-	SHA, Tree              string
-	Parents                []string
-	AuthorName, AuthorMail string
-	AuthorDate             string
-	CommitName, CommitMail string
-	CommitDate             string
-	Message                string
-	At                     time.Time // CommitDate
+	SHA, Tree         string
+	Parents           []string
+	Author, Committer gitobject.Signature
+	Message           string
 }
 
 // File is one changed file; Status is GitHub's added, removed, modified, renamed.

@@ -70,10 +70,8 @@ func (h *history) read(sha string) (Commit, error) {
 		return Commit{}, fmt.Errorf("read commit %s: %w", sha, err)
 	}
 	cm := Commit{
-		SHA: sha, Tree: found.TreeHash.String(), Message: strings.TrimSuffix(found.Message, "\n"),
-		AuthorName: found.Author.Name, AuthorMail: found.Author.Email, AuthorDate: found.Author.When.Format(time.RFC3339),
-		CommitName: found.Committer.Name, CommitMail: found.Committer.Email, CommitDate: found.Committer.When.Format(time.RFC3339),
-		At: found.Committer.When,
+		SHA: sha, Tree: found.TreeHash.String(), Author: found.Author, Committer: found.Committer,
+		Message: strings.TrimSuffix(found.Message, "\n"),
 	}
 	for _, parent := range found.ParentHashes {
 		cm.Parents = append(cm.Parents, parent.String())
@@ -181,7 +179,7 @@ func (h *history) MergeBase(a, b string) (string, error) {
 		}
 	}
 	best := slices.DeleteFunc(common, func(cm Commit) bool { return inner[cm.SHA] })
-	return slices.MaxFunc(best, func(a, b Commit) int { return a.At.Compare(b.At) }).SHA, nil
+	return slices.MaxFunc(best, func(a, b Commit) int { return a.Committer.When.Compare(b.Committer.When) }).SHA, nil
 }
 
 // Entry finds a path in a commit; the root directory is "".
@@ -238,8 +236,8 @@ func (h *history) CommitTree(tree, author, committer, message string, parents ..
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	sign := func(ident string) gitobject.Signature {
-		name, email := splitIdent(ident)
-		return gitobject.Signature{Name: name, Email: email, When: h.Now()}
+		name, email, _ := strings.Cut(ident, " <")
+		return gitobject.Signature{Name: name, Email: strings.TrimSuffix(email, ">"), When: h.Now()}
 	}
 	made := gitobject.Commit{
 		TreeHash: plumbing.NewHash(tree), Author: sign(author), Committer: sign(committer), Message: strings.TrimSuffix(message, "\n") + "\n",

@@ -203,11 +203,6 @@ func (g Repo) MergeTree(ctx context.Context, base, head string) (string, error) 
 	return out, err
 }
 
-func splitIdent(ident string) (name, email string) {
-	name, email, _ = strings.Cut(ident, " <")
-	return name, strings.TrimSuffix(email, ">")
-}
-
 // Write commits files to branch, whose tip is parent, or "" for a new branch. A file with an empty text is
 // deleted.
 func (g Repo) Write(ctx context.Context, branch, parent, ident, message string, files map[string]string) (string, error) {
