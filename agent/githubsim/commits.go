@@ -73,13 +73,10 @@ var unsigned = object{"verified": false, "reason": "unsigned", "signature": nil,
 // accountOf finds the account that commits with this address: its own address, or the one that GitHub gives it,
 // under any host name.
 func (s *Sim) accountOf(email string) *account {
-	for _, a := range s.accounts {
+	return find(s.accounts, func(a *account) bool {
 		given := fmt.Sprintf("%d+%s@users.noreply.", a.id, a.Login)
-		if strings.HasSuffix(a.ident(), " <"+email+">") || strings.HasPrefix(email, given) {
-			return a
-		}
-	}
-	return nil
+		return strings.HasSuffix(a.ident(), " <"+email+">") || strings.HasPrefix(email, given)
+	})
 }
 
 func (c *call) renderCommit(cm bare.Commit) object {

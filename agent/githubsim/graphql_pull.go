@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -107,11 +108,12 @@ func reviewDecision(p *pull) any {
 
 func (c *call) reviewNode(rv *review) node {
 	p := rv.pull
+	edit := rv.lastEdit()
 	return &graphql.Object{Type: "PullRequestReview", Fields: fields{
 		"id": nodeID("PRR", rv.id), "databaseId": rv.id, "fullDatabaseId": idText(rv.id), "author": c.actor(rv.author),
 		"authorAssociation": p.repo.association(rv.author), "authorCanPushToRepository": p.repo.canWrite(rv.author),
-		"state": rv.state, "body": rv.body, "createdAt": stamp(rv.created), "submittedAt": stamp(rv.submitted), "lastEditedAt": stamp(rv.edited),
-		"editor":           c.actor(rv.editor),
+		"state": rv.state, "body": rv.body, "createdAt": stamp(rv.created), "submittedAt": stamp(rv.submitted),
+		"lastEditedAt": stamp(edit.at), "editor": c.actor(edit.by),
 		"userContentEdits": c.editConnection(rv.revisions),
 		"commit":           field(func() any { return c.commitNode(p.repo, rv.commit) }),
 		"url":              fmt.Sprintf("%s/%s/pull/%d#pullrequestreview-%d", c.sim.url, p.repo.fullName(), p.number, rv.id),
@@ -121,10 +123,11 @@ func (c *call) reviewNode(rv *review) node {
 
 func (c *call) commentNode(cm *comment) node {
 	p := cm.pull
+	edit := cm.lastEdit()
 	return &graphql.Object{Type: "IssueComment", Fields: fields{
 		"id": nodeID("IC", cm.id), "databaseId": cm.id, "fullDatabaseId": idText(cm.id), "author": c.actor(cm.author),
 		"authorAssociation": p.repo.association(cm.author), "body": cm.body, "createdAt": stamp(cm.created),
-		"updatedAt": stamp(cm.updated), "lastEditedAt": stamp(cm.edited), "editor": c.actor(cm.editor),
+		"updatedAt": stamp(cmp.Or(edit.at, cm.created)), "lastEditedAt": stamp(edit.at), "editor": c.actor(edit.by),
 		"userContentEdits": c.editConnection(cm.revisions), "isMinimized": false,
 		"url": fmt.Sprintf("%s/%s/pull/%d#issuecomment-%d", c.sim.url, p.repo.fullName(), p.number, cm.id),
 	}}

@@ -26,8 +26,7 @@ func (c *call) commentBody() string {
 }
 
 func (c *call) createComment() reply {
-	body := c.commentBody()
-	cm := &comment{id: c.sim.id(), pull: c.pull, author: c.user, body: body, created: c.sim.Now(), updated: c.sim.Now()}
+	cm := &comment{text{author: c.user, body: c.commentBody(), created: c.sim.Now()}, c.sim.id(), c.pull}
 	c.pull.comments = append(c.pull.comments, cm)
 	c.pull.updated = c.sim.Now()
 	c.emitComment(cm, "created", object{})
@@ -52,10 +51,8 @@ func (c *call) comment() (cm *comment) {
 
 func (c *call) updateComment(cm *comment) reply {
 	c.needWriteUnless(cm.author)
-	body := c.commentBody()
 	before := cm.body
-	cm.revisions = revised(cm.revisions, revision{cm.author, cm.created, before}, revision{c.user, c.sim.Now(), body})
-	cm.body, cm.updated, cm.edited, cm.editor = body, c.sim.Now(), c.sim.Now(), c.user
+	cm.edit(c.user, c.sim.Now(), c.commentBody())
 	c.emitComment(cm, "edited", object{"changes": object{"body": object{"from": before}}})
 	return ok(c.sim.renderComment(cm))
 }
@@ -121,15 +118,13 @@ func (c *call) addLabel(name string) {
 	l := c.label(name)
 	if !slices.Contains(c.pull.labels, l) {
 		c.pull.labels = append(c.pull.labels, l)
-		c.pull.labelled = append(c.pull.labelled, labelling{l, true, c.user, c.sim.Now()})
-		c.sim.emitPull(c.ctx, c.pull, c.user, "labeled", object{"label": c.sim.renderLabel(l)})
+		c.relabeled(l, "LabeledEvent", "labeled")
 	}
 }
 
-func (c *call) dropLabel(l *label) {
-	c.pull.labelled = append(c.pull.labelled, labelling{l, false, c.user, c.sim.Now()})
-	c.pull.labels = slices.DeleteFunc(c.pull.labels, func(other *label) bool { return other == l })
-	c.sim.emitPull(c.ctx, c.pull, c.user, "unlabeled", object{"label": c.sim.renderLabel(l)})
+func (c *call) relabeled(l *label, kind, action string) {
+	c.pull.happened(kind, c.user, func(*call) fields { return fields{"label": labelNode(l)} })
+	c.sim.emitPull(c.ctx, c.pull, c.user, action, object{"label": c.sim.renderLabel(l)})
 }
 
 func (c *call) removeLabel() reply {
@@ -137,6 +132,7 @@ func (c *call) removeLabel() reply {
 	if l == nil || !slices.Contains(c.pull.labels, l) {
 		return fail(refuse(http.StatusNotFound, "Label does not exist"))
 	}
-	c.dropLabel(l)
+	c.pull.labels = slices.DeleteFunc(c.pull.labels, func(other *label) bool { return other == l })
+	c.relabeled(l, "UnlabeledEvent", "unlabeled")
 	return c.renderLabels()
 }

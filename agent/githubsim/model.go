@@ -166,7 +166,6 @@ type pull struct {
 	mergedBy              *account
 	mergeSHA              string // of the merge, once merged
 	labels                []*label
-	labelled              []labelling
 	incidents             []incident
 	queued                *queueEntry // nil outside the merge queue
 	auto                  *autoMerge  // nil unless an account requested it
@@ -214,17 +213,12 @@ type mergeability struct {
 
 // review is one review; its states are GitHub's: PENDING, COMMENTED, APPROVED, CHANGES_REQUESTED, DISMISSED.
 type review struct {
-	id          int64
-	pull        *pull
-	author      *account
-	state, body string
-	commit      string
-	created     time.Time
-	submitted   time.Time // zero while pending
-	edited      time.Time // zero when never
-	editor      *account
-	revisions   []revision
-	comments    []*reviewComment
+	text
+	id            int64
+	pull          *pull
+	state, commit string
+	submitted     time.Time // zero while pending
+	comments      []*reviewComment
 }
 
 type reviewComment struct {
@@ -259,15 +253,19 @@ type issue struct {
 	created     time.Time
 }
 
+// comment is a comment on a pull request as a whole.
 type comment struct {
-	id               int64
-	pull             *pull
-	author           *account
-	body             string
-	created, updated time.Time
-	edited           time.Time // zero when never
-	editor           *account
-	revisions        []revision
+	text
+	id   int64
+	pull *pull
+}
+
+// text is what an account wrote, and others may have edited.
+type text struct {
+	author    *account
+	body      string
+	created   time.Time
+	revisions []revision // none before the first edit
 }
 
 // revision is one version of an edited text, including the first one.
@@ -277,26 +275,25 @@ type revision struct {
 	text string
 }
 
-// revised appends an edit to the revisions of a text.
-func revised(before []revision, first, next revision) []revision {
-	if len(before) == 0 {
-		before = []revision{first}
+func (t *text) edit(by *account, at time.Time, body string) {
+	if len(t.revisions) == 0 {
+		t.revisions = []revision{{t.author, t.created, t.body}}
 	}
-	return append(before, next)
+	t.body, t.revisions = body, append(t.revisions, revision{by, at, body})
+}
+
+// lastEdit returns the present version of an edited text; the zero value if nobody has edited it.
+func (t *text) lastEdit() (last revision) {
+	if n := len(t.revisions); n > 0 {
+		last = t.revisions[n-1]
+	}
+	return last
 }
 
 type label struct {
 	id          int64
 	repo        *repo
 	name, color string
-}
-
-// labelling records that a label was added or removed.
-type labelling struct {
-	label *label
-	added bool
-	by    *account
-	at    time.Time
 }
 
 // checkSuite groups the check runs of one app for one commit.

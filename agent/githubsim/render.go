@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -233,6 +234,6 @@ func (s *Sim) renderComment(cm *comment) object {
 		"url": self, "reactions": noReactions(self),
 		"html_url":  fmt.Sprintf("%s/%s/pull/%d#issuecomment-%d", s.url, p.repo.fullName(), p.number, cm.id),
 		"issue_url": issue, "author_association": p.repo.association(cm.author), "performed_via_github_app": nil,
-		"created_at": stamp(cm.created), "updated_at": stamp(cm.updated),
+		"created_at": stamp(cm.created), "updated_at": stamp(cmp.Or(cm.lastEdit().at, cm.created)),
 	}
 }

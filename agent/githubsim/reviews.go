@@ -63,7 +63,9 @@ func (c *call) createReview() reply {
 			return fail(textRefusal("The commit_id does not exist"))
 		}
 	}
-	rv := &review{id: c.sim.id(), pull: p, author: c.user, body: in.Body, commit: in.CommitID, state: "PENDING", created: c.sim.Now()}
+	rv := &review{
+		text: text{author: c.user, body: in.Body, created: c.sim.Now()}, id: c.sim.id(), pull: p, commit: in.CommitID, state: "PENDING",
+	}
 	steps.Must(c.addComments(rv, in))
 	p.reviews = append(p.reviews, rv)
 	if in.Event != "" {
@@ -180,8 +182,8 @@ func (c *call) updateReview(rv *review) reply {
 	if strings.TrimSpace(in.Body) == "" || utf8.RuneCountInString(in.Body) > maxText {
 		return fail(textRefusal("Body is required and at most 65536 characters long"))
 	}
-	rv.revisions = revised(rv.revisions, revision{rv.author, rv.submitted, rv.body}, revision{c.user, c.sim.Now(), in.Body})
-	rv.body, rv.edited, rv.editor, c.pull.updated = in.Body, c.sim.Now(), c.user, c.sim.Now()
+	rv.edit(c.user, c.sim.Now(), in.Body)
+	c.pull.updated = c.sim.Now()
 	c.emitReview(rv, "edited")
 	return ok(c.sim.renderReview(rv))
 }
@@ -215,41 +217,36 @@ func (c *call) pullComments() reply {
 	return ok(each(page(c, all), c.sim.renderReviewComment))
 }
 
-type reviewersInput struct {
-	Reviewers []string `json:"reviewers"`
-}
-
 func (c *call) requestReviewers() reply {
-	return c.changeReviewers(http.StatusCreated, "review_requested", func(a *account) (bool, error) {
+	return c.changeReviewers(http.StatusCreated, "review_requested", func(a *account) bool {
 		if a == c.pull.author {
-			return false, refuse(http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
+			fail(refuse(http.StatusUnprocessableEntity, "Review cannot be requested from pull request author."))
 		}
 		again := slices.Contains(c.pull.requested, a)
 		if !again {
 			c.pull.requested = append(c.pull.requested, a)
 		}
-		return !again, nil
+		return !again
 	})
 }
 
 func (c *call) unrequestReviewers() reply {
-	return c.changeReviewers(http.StatusOK, "review_request_removed", func(a *account) (bool, error) {
+	return c.changeReviewers(http.StatusOK, "review_request_removed", func(a *account) bool {
 		before := len(c.pull.requested)
 		c.pull.requested = slices.DeleteFunc(c.pull.requested, func(other *account) bool { return other == a })
-		return len(c.pull.requested) != before, nil
+		return len(c.pull.requested) != before
 	})
 }
 
-func (c *call) changeReviewers(status int, action string, change func(*account) (bool, error)) reply {
-	var in reviewersInput
+func (c *call) changeReviewers(status int, action string, change func(*account) (changed bool)) reply {
+	var in struct{ Reviewers []string }
 	c.decode(&in)
 	for _, login := range in.Reviewers {
 		a := c.sim.findAccount(login)
 		if a == nil || c.repo.permission(a) == "none" {
 			return fail(refuse(http.StatusUnprocessableEntity, "Reviews may only be requested from collaborators."))
 		}
-		changed := steps.Got(change(a))
-		if changed {
+		if change(a) {
 			c.sim.emitPull(c.ctx, c.pull, c.user, action, object{"requested_reviewer": c.sim.renderUser(a)})
 		}
 	}

@@ -36,7 +36,7 @@ func (c *call) createReply() reply {
 		if root.id != c.id("comment") {
 			continue
 		}
-		rv := &review{id: c.sim.id(), pull: c.pull, author: c.user, commit: root.commit, created: c.sim.Now()}
+		rv := &review{text: text{author: c.user, created: c.sim.Now()}, id: c.sim.id(), pull: c.pull, commit: root.commit}
 		rc := *root
 		rc.id, rc.author, rc.body, rc.created, rc.review, rc.replyTo = c.sim.id(), c.user, in.Body, c.sim.Now(), rv, root
 		rc.reactions = nil // they are the root's

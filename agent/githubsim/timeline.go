@@ -36,13 +36,6 @@ func (p *pull) forcePushed(kind string, r *repo, by *account, before, after stri
 // timeline lists the simulated incidents of the requested kinds, the oldest first.
 func (c *call) timeline(p *pull, wanted []any) (list []node) {
 	all := slices.Clone(p.incidents)
-	for _, l := range p.labelled {
-		kind := "UnlabeledEvent"
-		if l.added {
-			kind = "LabeledEvent"
-		}
-		all = append(all, incident{kind, l.by, l.at, func(*call) fields { return fields{"label": labelNode(l.label)} }})
-	}
 	slices.SortStableFunc(all, func(a, b incident) int { return a.at.Compare(b.at) })
 	for i, in := range all {
 		if !slices.Contains(wanted, any(itemType(in.kind))) {
