@@ -65,9 +65,8 @@ func (s *Sim) autoMerges(r *repo) {
 			if p.auto == nil || p.closed || p.draft || s.protects(p) != nil {
 				return
 			}
-			message := fmt.Sprintf("%s (#%d)\n\n%s", p.title, p.number, p.body)
 			// A merge that fails is retried at the next change.
-			_ = steps.Try(func() { s.merge(ctx, p, p.auto.by, p.auto.method, strings.TrimSpace(message)+"\n") })
+			_ = steps.Try(func() { s.merge(ctx, p, p.auto.by, p.auto.method, p.ownMessage()) })
 		})
 	}
 }

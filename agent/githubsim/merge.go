@@ -53,7 +53,7 @@ func (c *call) mergePull() reply {
 			title = fmt.Sprintf("Merge pull request #%d from %s/%s", p.number, p.headRepo.Owner, p.headRef)
 		}
 	}
-	sha := c.sim.merge(c.ctx, p, c.user, in.Method, strings.TrimSpace(title+"\n\n"+message)+"\n")
+	sha := c.sim.merge(c.ctx, p, c.user, in.Method, title+"\n\n"+message)
 	return ok(object{"sha": sha, "merged": true, "message": "Pull Request successfully merged"})
 }
 
@@ -103,7 +103,7 @@ func (s *Sim) followBase(p *pull, by *account, base string) {
 
 // mergeCommit creates the commit to which the base will move, as a step.
 func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, message string) (sha string) {
-	git, base := p.repo.git, p.base()
+	git, base, message := p.repo.git, p.base(), strings.TrimSpace(message)
 	tree := p.mergeability.tree
 	if _, known := s.mergeable(p); !known {
 		tree = steps.Got(git.MergeTree(ctx, base, p.headSHA))
@@ -122,6 +122,9 @@ func (s *Sim) mergeCommit(ctx context.Context, p *pull, by *account, method, mes
 	}
 	return sha
 }
+
+// ownMessage is the message of a merge that GitHub does by itself.
+func (p *pull) ownMessage() string { return fmt.Sprintf("%s (#%d)\n\n%s", p.title, p.number, p.body) }
 
 // markMerged closes a pull request as merged by the commit sha.
 func (s *Sim) markMerged(ctx context.Context, p *pull, by *account, sha string) {

@@ -66,11 +66,9 @@ func (s *Sim) workQueue(r *repo) {
 			if s.faults.HoldMergeQueue {
 				return
 			}
-			by := p.queued.by
-			message := fmt.Sprintf("%s (#%d)\n\n%s", p.title, p.number, p.body)
 			if s.protects(p) != nil {
 				s.dequeue(ctx, p, queueBot, "CI_FAILURE")
-			} else if steps.Try(func() { s.merge(ctx, p, by, "squash", strings.TrimSpace(message)+"\n") }) != nil {
+			} else if steps.Try(func() { s.merge(ctx, p, p.queued.by, "squash", p.ownMessage()) }) != nil {
 				s.dequeue(ctx, p, queueBot, "MERGE_CONFLICT")
 			}
 		}
