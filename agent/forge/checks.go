@@ -3,6 +3,7 @@ package forge
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/go-github/v66/github"
@@ -84,29 +85,21 @@ func (c *Client) FailedChecks(ctx context.Context, repo Repo, sha string) ([]Fai
 }
 
 func (c *Client) failedRuns(ctx context.Context, repo Repo, sha string) ([]*github.CheckRun, error) {
-	var failed []*github.CheckRun
-	list := &github.ListCheckRunsOptions{ListOptions: github.ListOptions{PerPage: 100}}
-	for range maxRestPages {
-		page, response, err := c.rest.Checks.ListCheckRunsForRef(ctx, repo.Owner, repo.Name, sha, list)
+	all, whole, err := readAll(func(page *github.ListOptions) ([]*github.CheckRun, *github.Response, error) {
+		list := &github.ListCheckRunsOptions{ListOptions: *page}
+		runs, response, err := c.rest.Checks.ListCheckRunsForRef(ctx, repo.Owner, repo.Name, sha, list)
 		if err != nil {
-			return nil, err
+			return nil, response, err
 		}
-		for _, run := range page.CheckRuns {
-			if OwnContext(run.GetName()) {
-				continue
-			}
-			switch runState(run.GetStatus(), run.GetConclusion()) {
-			case CheckPending, CheckSuccess, CheckNeutral, CheckSkipped:
-			default:
-				failed = append(failed, run)
-			}
-		}
-		if response.NextPage == 0 {
-			return failed, nil
-		}
-		list.Page = response.NextPage
+		return runs.CheckRuns, response, nil
+	})
+	if err == nil && !whole {
+		err = &Error{Message: "there are more check runs than this program reads"}
 	}
-	return nil, &Error{Message: "there are more check runs than this program reads"}
+	return slices.DeleteFunc(all, func(run *github.CheckRun) bool {
+		state := runState(run.GetStatus(), run.GetConclusion())
+		return OwnContext(run.GetName()) || slices.Contains([]CheckState{CheckPending, CheckSuccess, CheckNeutral, CheckSkipped}, state)
+	}), err
 }
 
 func failedRun(run *github.CheckRun) FailedCheck {
@@ -134,25 +127,27 @@ func (c *Client) annotations(ctx context.Context, repo Repo, run int64) (string,
 }
 
 func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]FailedCheck, error) {
-	var failed []FailedCheck
-	list := &github.ListOptions{PerPage: 100}
-	for range maxRestPages {
-		combined, response, err := c.rest.Repositories.GetCombinedStatus(ctx, repo.Owner, repo.Name, sha, list)
+	all, whole, err := readAll(func(page *github.ListOptions) ([]*github.RepoStatus, *github.Response, error) {
+		combined, response, err := c.rest.Repositories.GetCombinedStatus(ctx, repo.Owner, repo.Name, sha, page)
 		if err != nil {
-			return nil, err
+			return nil, response, err
 		}
-		for _, status := range combined.Statuses {
-			if statusState(status.GetState()) == CheckFailure && !OwnContext(status.GetContext()) {
-				failed = append(failed, FailedCheck{Name: status.GetContext(), URL: status.GetTargetURL(),
-					Summary: Tail(status.GetDescription(), maxSummaryBytes)})
-			}
-		}
-		if response.NextPage == 0 {
-			return failed, nil
-		}
-		list.Page = response.NextPage
+		return combined.Statuses, response, nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !whole:
+		return nil, &Error{Message: "there are more commit statuses than this program reads"}
 	}
-	return nil, &Error{Message: "there are more commit statuses than this program reads"}
+	var failed []FailedCheck
+	for _, status := range all {
+		if statusState(status.GetState()) == CheckFailure && !OwnContext(status.GetContext()) {
+			failed = append(failed, FailedCheck{Name: status.GetContext(), URL: status.GetTargetURL(),
+				Summary: Tail(status.GetDescription(), maxSummaryBytes)})
+		}
+	}
+	return failed, nil
 }
 
 const leftOut = "[the beginning is left out]\n"

@@ -156,22 +156,37 @@ func (c *Client) HeadSHA(ctx context.Context, ref Ref) (string, error) {
 // ReviewRemarks returns the line comments of one review, in GitHub's order. More than 2,000 are an error.
 func (c *Client) ReviewRemarks(ctx context.Context, ref Ref, review int64) ([]ReviewRemark, error) {
 	op := fmt.Sprintf("read the comments of review %d on %s", review, ref)
-	var all []ReviewRemark
-	list := &github.ListOptions{PerPage: 100}
-	for range maxRestPages {
-		page, response, err := c.rest.PullRequests.ListReviewComments(ctx, ref.Owner, ref.Name, ref.Number, review, list)
-		if err != nil {
-			return nil, c.failed(op, err)
-		}
-		for _, remark := range page {
-			// GitHub omits "line" from this list if the newest push made it invalid.
-			line := cmp.Or(remark.GetLine(), remark.GetOriginalLine())
-			all = append(all, ReviewRemark{Path: remark.GetPath(), Line: line, Body: remark.GetBody()})
-		}
-		if response.NextPage == 0 {
-			return all, nil
-		}
-		list.Page = response.NextPage
+	listed, whole, err := readAll(func(page *github.ListOptions) ([]*github.PullRequestComment, *github.Response, error) {
+		return c.rest.PullRequests.ListReviewComments(ctx, ref.Owner, ref.Name, ref.Number, review, page)
+	})
+	switch {
+	case err != nil:
+		return nil, c.failed(op, err)
+	case !whole:
+		return nil, &Error{Op: op, Message: "there are more than this program reads"}
 	}
-	return nil, &Error{Op: op, Message: "there are more than this program reads"}
+	var all []ReviewRemark
+	for _, remark := range listed {
+		// GitHub omits "line" from this list if the newest push made it invalid.
+		line := cmp.Or(remark.GetLine(), remark.GetOriginalLine())
+		all = append(all, ReviewRemark{Path: remark.GetPath(), Line: line, Body: remark.GetBody()})
+	}
+	return all, nil
+}
+
+// readAll reads a list by REST, of which list reads a page, and reports whether maxRestPages have it all.
+func readAll[T any](list func(*github.ListOptions) ([]T, *github.Response, error)) (all []T, whole bool, err error) {
+	next := &github.ListOptions{PerPage: 100}
+	for range maxRestPages {
+		page, response, err := list(next)
+		if err != nil {
+			return nil, false, err
+		}
+		all = append(all, page...)
+		if response.NextPage == 0 {
+			return all, true, nil
+		}
+		next.Page = response.NextPage
+	}
+	return all, false, nil
 }

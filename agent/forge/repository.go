@@ -149,25 +149,21 @@ func (c *Client) manyCommits(ctx context.Context, ref Ref) ([]Commit, error) {
 
 // commits reads a list of commits to its end.
 func (c *Client) commits(list func(*github.ListOptions) ([]*github.RepositoryCommit, *github.Response, error)) ([]Commit, error) {
-	var all []Commit
-	next := &github.ListOptions{PerPage: 100}
-	for range maxRestPages {
-		page, response, err := list(next)
-		if err != nil {
-			return nil, err
-		}
-		for _, commit := range page {
-			git := commit.GetCommit()
-			all = append(all, Commit{
-				SHA: commit.GetSHA(), Message: git.GetMessage(), Name: git.GetAuthor().GetName(), Email: git.GetAuthor().GetEmail(),
-				Login: commit.GetAuthor().GetLogin(), At: git.GetCommitter().GetDate().Time,
-				Rewritten: !git.GetAuthor().GetDate().Equal(git.GetCommitter().GetDate()),
-			})
-		}
-		if response.NextPage == 0 {
-			return all, nil
-		}
-		next.Page = response.NextPage
+	listed, whole, err := readAll(list)
+	switch {
+	case err != nil:
+		return nil, err
+	case !whole:
+		return nil, unreadable("it has more than 2,000 commits, which is more than the agents read")
 	}
-	return nil, unreadable("it has more than 2,000 commits, which is more than the agents read")
+	var all []Commit
+	for _, commit := range listed {
+		git := commit.GetCommit()
+		all = append(all, Commit{
+			SHA: commit.GetSHA(), Message: git.GetMessage(), Name: git.GetAuthor().GetName(), Email: git.GetAuthor().GetEmail(),
+			Login: commit.GetAuthor().GetLogin(), At: git.GetCommitter().GetDate().Time,
+			Rewritten: !git.GetAuthor().GetDate().Equal(git.GetCommitter().GetDate()),
+		})
+	}
+	return all, nil
 }

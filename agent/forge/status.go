@@ -82,24 +82,16 @@ func (c *Client) StatusHistory(ctx context.Context, pr PullRequest) ([]Check, er
 
 // statusHistory lists the newest 2,000 statuses of a commit, newest first, and reports whether these are all.
 func (c *Client) statusHistory(ctx context.Context, repo Repo, sha string) (all []Check, whole bool, err error) {
-	list := &github.ListOptions{PerPage: 100}
-	for range maxRestPages {
-		statuses, response, err := c.rest.Repositories.ListStatuses(ctx, repo.Owner, repo.Name, sha, list)
-		if err != nil {
-			return nil, false, c.failed(fmt.Sprintf("list the statuses of %s in %s", sha, repo), err)
-		}
-		for _, s := range statuses {
-			all = append(all, Check{
-				Name: s.GetContext(), By: User{Login: s.GetCreator().GetLogin(), ID: s.GetCreator().GetID()}, Kind: Status,
-				State: statusState(s.GetState()), URL: s.GetTargetURL(), Summary: s.GetDescription(), At: s.GetCreatedAt().Time,
-			})
-		}
-		if response.NextPage == 0 {
-			return all, true, nil
-		}
-		list.Page = response.NextPage
+	statuses, whole, err := readAll(func(page *github.ListOptions) ([]*github.RepoStatus, *github.Response, error) {
+		return c.rest.Repositories.ListStatuses(ctx, repo.Owner, repo.Name, sha, page)
+	})
+	for _, s := range statuses {
+		all = append(all, Check{
+			Name: s.GetContext(), By: User{Login: s.GetCreator().GetLogin(), ID: s.GetCreator().GetID()}, Kind: Status,
+			State: statusState(s.GetState()), URL: s.GetTargetURL(), Summary: s.GetDescription(), At: s.GetCreatedAt().Time,
+		})
 	}
-	return all, false, nil
+	return all, whole, c.failed(fmt.Sprintf("list the statuses of %s in %s", sha, repo), err)
 }
 
 // CanReport finds out whether the token may write statuses in a repository, by writing one on a commit that
