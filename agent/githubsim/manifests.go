@@ -87,8 +87,10 @@ func (s *Sim) showManifest(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = registerPage.Execute(w, map[string]any{"Organization": r.PathValue("organization"), "State": r.URL.Query().Get("state"), "Name": m.Name,
-		"Manifest": r.PostFormValue("manifest"), "Permissions": m.Permissions})
+	_ = registerPage.Execute(w, map[string]any{
+		"Organization": r.PathValue("organization"), "State": r.URL.Query().Get("state"), "Name": m.Name,
+		"Manifest": r.PostFormValue("manifest"), "Permissions": m.Permissions,
+	})
 }
 
 func (m manifest) valid() bool {
