@@ -35,6 +35,11 @@ func (c *comparison) compare(p *pair) {
 			break
 		}
 	}
+	c.settings(p)
+}
+
+// settings compares the settings of one tool's configuration, whatever files they are in.
+func (c *comparison) settings(p *pair) {
 	for _, key := range slices.Sorted(maps.Keys(p.before.values)) {
 		was := p.before.values[key]
 		if is, there := p.after.values[key]; there {
@@ -197,9 +202,7 @@ func (c *comparison) fresh(p *pair, is value) {
 	elsewhere := p.before.based && !p.after.based || !p.tool.Nearest && !p.before.files[is.file]
 	// A folder's additions to the settings above it apply to its own files only.
 	within := s.Way == Grade && !p.tool.Nearest && !ForTools(p.dir)
-	// Settings of tools of other families say nothing about this one's rules.
-	more := s.Way == Grade && c.checkMore(p.tool.related)
-	if unknown || beside || elsewhere || within || more || c.adopts(p.tool) || c.commanded(is.key) {
+	if unknown || beside || elsewhere || within || c.reworks(p.tool) || c.commanded(is.key) {
 		tier = change.Evidence
 	}
 	c.add(p, tier, "off", is, "", is.key+" = "+is.text, fmt.Sprintf("%s is set to %s.", is.key, is.text))
@@ -264,10 +267,21 @@ func has[K comparable, V any](m map[K]V, key K) bool { _, ok := m[key]; return o
 
 func base(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
-// adopts reports whether a tool is new, has another version, or checks more than before anywhere in the
-// change. Something switched off beside that may never have been on.
-func (c *comparison) adopts(t *Tool) bool {
-	return c.updated(t) || has(c.stricter, t)
+// reworks reports whether a change does anything else to a tool than to take checks away: it brings another version, or
+// asks for more than before, in any configuration of the tool or in one of its family that was there. What such a change
+// switches off may never have been on. That is no answer to a limit.
+func (c *comparison) reworks(t *Tool) bool {
+	return c.updated(t) || has(c.more, t) || c.asksMore(t.related)
+}
+
+// asksMore reports whether a configuration of one of some tools that was there asks for more than before.
+func (c *comparison) asksMore(some func(t *Tool) bool) bool {
+	for t, more := range c.more {
+		if more && some(t) {
+			return true
+		}
+	}
+	return false
 }
 
 // updated reports whether the change brings another version of a tool.
@@ -280,40 +294,27 @@ func (c *comparison) updated(t *Tool) bool {
 	return newer
 }
 
-// checkMore reports whether one of some tools checks more than before.
-func (c *comparison) checkMore(some func(t *Tool) bool) bool {
-	for t, was := range c.stricter {
-		if was && some(t) {
-			return true
-		}
-	}
-	return false
-}
-
 // related reports whether a tool is of the same family, such as dotnet and dotnet-rules.
 func (t *Tool) related(other *Tool) bool {
 	return strings.HasPrefix(other.Name, t.Name+"-") || strings.HasPrefix(t.Name, other.Name+"-")
 }
 
-// sharpened reports whether a part checks more than before.
-func (p *pair) sharpened() bool {
-	for key, now := range p.after.lists {
-		before := p.before.lists[key]
-		shorter := func(v value) bool { // it chooses what a longer prefix did, and more
-			return !p.before.chooses(v.text) && slices.ContainsFunc(before, func(was value) bool { return strings.HasPrefix(was.text, v.text) })
-		}
-		if now[0].setting.Way == Rules && (len(now) > len(before) || p.tool.Prefixes && slices.ContainsFunc(now, shorter)) {
-			return true
-		}
+// more reports whether a part asks for more than before: a switch is named that was not, whatever its default is, or the
+// opposite change would take something away.
+func (p *pair) more() bool {
+	if !p.after.there {
+		return false
 	}
 	for key, is := range p.after.values {
-		was, had := p.before.values[key]
-		if is.setting.Way == On && on(is.text) && (!had || off(was.text)) || is.setting.Way == Grade && grade(is.text) > 0 &&
-			grade(is.text) != other && (!had || grade(was.text) < grade(is.text)) {
+		if is.setting.Way == On && on(is.text) && !has(p.before.values, key) {
 			return true
 		}
 	}
-	return false
+	opposite := &comparison{newer: map[string]bool{}}
+	opposite.settings(&pair{p.tool, p.dir, p.after, p.before})
+	return slices.ContainsFunc(opposite.found, func(f change.Finding) bool { // a limit that is new can be milder than none
+		return f.Tier == change.Hold || f.Kind != change.Threshold
+	})
 }
 
 // enabled returns the rules that a part's lists and settings enable.

@@ -7,25 +7,23 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"touchstone/verdict/guard/change"
 )
 
 // lists compares the elements of lists.
 func (c *comparison) lists(p *pair) {
-	others := func(t *Tool) bool { return t != p.tool } // they may check what this one no longer does
+	whichever := func(*Tool) bool { return true } // another tool may check what this one no longer does
 	for _, key := range slices.Sorted(maps.Keys(p.before.lists)) {
 		before, after := p.before.lists[key], p.after.lists[key]
-		lost, gained := p.tool.without(before, after), p.tool.without(after, before)
-		for _, v := range lost {
+		for _, v := range p.tool.without(before, after) {
 			w, name := v.setting.Way, p.tool.plain(v.text)
 			switch {
 			case w == Rules && p.tool.Aliases[v.text] == "" && has(p.tool.Aliases, v.text): // upstream removed the rule
 			case w == Rules && p.tool.counts(p.after.lists, w)[name] >= p.tool.counts(p.before.lists, w)[name]: // in another list now
 			case w == Rules && p.tool.Prefixes && p.after.chooses(v.text): // a shorter prefix still chooses the rule
-			case w == Rules && len(gained) == 0 && len(after) > 0 && !p.after.based && !c.checkMore(others) &&
-				!c.unused(p.tool, v.text) && !c.updated(p.tool) && !p.implies(v.setting):
+			case w == Rules && len(after) > 0 && !p.after.based && !c.asksMore(whichever) && !c.unused(p.tool, v.text) &&
+				!c.updated(p.tool) && !p.implies(v.setting):
 				tier := v.tier()
 				if p.tool.Name == "pre-commit" {
 					tier = change.Evidence // another hook or a pipeline often does the same
@@ -42,7 +40,6 @@ func (c *comparison) lists(p *pair) {
 	for w := Rules; w <= Omitted; w++ {
 		before[w], after[w] = p.tool.counts(p.before.lists, w), p.tool.counts(p.after.lists, w)
 	}
-	sharpened := sync.OnceValue(func() bool { return c.adopts(p.tool) }) // it looks through all files
 	var excluded []value
 	for _, key := range slices.Sorted(maps.Keys(p.after.lists)) {
 		for _, v := range p.tool.without(p.after.lists[key], p.before.lists[key]) {
@@ -54,7 +51,7 @@ func (c *comparison) lists(p *pair) {
 			case w == Ignored && has(p.tool.Aliases, v.text): // another name replaced it
 			case w == Ignored && p.tool.Prefixes && p.before.left(v.text): // a shorter prefix ignored it
 			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(p.before.enabled(), v): // the rule never ran
-			case v.setting.Way == Ignored && (sharpened() || removable(v.text) || c.moved(p, v) ||
+			case v.setting.Way == Ignored && (c.reworks(p.tool) || removable(v.text) || c.moved(p, v) ||
 				project.MatchString(v.file) && !strings.Contains(v.key, "Audit")):
 				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which was so elsewhere or comes with more checks.", key,
 					v.text))
@@ -74,7 +71,7 @@ func (c *comparison) lists(p *pair) {
 				c.add(p, tier, "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer runs.", key, v.text))
 			case w == Omitted && testFile.MatchString(v.text) && !c.runs(p, v):
 				c.add(p, v.tier(), "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, whose tests no longer run.", key, v.text))
-			case (w == Excluded || w == Omitted) && !sharpened():
+			case (w == Excluded || w == Omitted) && len(before[Rules]) >= len(after[Rules]): // else a new rule may bring it
 				excluded = append(excluded, v)
 			}
 		}

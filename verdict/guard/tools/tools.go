@@ -336,7 +336,7 @@ func alternatives(pattern, key string) bool {
 
 // Compare finds settings that became weaker.
 func Compare(files []change.File) []change.Finding {
-	c := &comparison{parts: map[string]*pair{}, newer: map[string]bool{}, stricter: map[*Tool]bool{}, had: map[*Tool][]*pair{}, files: files}
+	c := &comparison{parts: map[string]*pair{}, newer: map[string]bool{}, more: map[*Tool]bool{}, had: map[*Tool][]*pair{}, files: files}
 	for _, f := range files {
 		c.read(f)
 	}
@@ -344,8 +344,8 @@ func Compare(files []change.File) []change.Finding {
 		if p.before.there {
 			c.had[p.tool] = append(c.had[p.tool], p)
 		}
-		if p.sharpened() {
-			c.stricter[p.tool] = c.stricter[p.tool] || p.before.there
+		if p.more() {
+			c.more[p.tool] = c.more[p.tool] || p.before.there
 		}
 	}
 	slices.Sort(c.order)
@@ -363,12 +363,11 @@ type pair struct {
 }
 
 type comparison struct {
-	files []change.File
-	parts map[string]*pair
-	order []string
-	newer map[string]bool // whether the change brings another version of a tool, for the tools asked about so far
-	// stricter are the tools that check more than before anywhere, each with whether it was there before.
-	stricter map[*Tool]bool
+	files    []change.File
+	parts    map[string]*pair
+	order    []string
+	newer    map[string]bool   // whether the change brings another version of a tool, for the tools asked about so far
+	more     map[*Tool]bool    // the tools that are asked for more, each with whether that configuration was there before
 	had      map[*Tool][]*pair // those that were there before
 	commands int               // settings whose options were searched for
 	found    []change.Finding
