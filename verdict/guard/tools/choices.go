@@ -25,7 +25,7 @@ var choices = map[string]func(element string) bool{
 var plains = map[string]func(name string) string{"dotnet": compilerWarning, "coverage": spelled}
 
 // runs report, by tool, whether the tool checks what an element of a list of ignored rules names.
-var runs = map[string]func(before map[string]bool, v value) bool{"golangci": linterRuns}
+var runs = map[string]func(before map[string]bool, v value) bool{"golangci": linterRuns, "ruff": selected}
 
 // linterRuns reports whether a linter ran before: the one that an element names, or whose checks the list has. Only some
 // linters run by default: https://golangci-lint.run/docs/linters/.
@@ -37,6 +37,19 @@ func linterRuns(before map[string]bool, v value) bool {
 	standard := slices.Contains([]string{"errcheck", "govet", "ineffassign", "staticcheck", "unused", "gosimple", "typecheck"}, linter)
 	return before[linter] || before["linters/enable-all"] || before["linters/default"] ||
 		standard && !before["linters/disable-all"] && !before["linters/default=none"]
+}
+
+// selected reports whether a list of rules chose a code, or may have: without a list of its own, Ruff has one by default. A
+// letter alone is a linter, and those with longer names are others: https://docs.astral.sh/ruff/rules/.
+func selected(before map[string]bool, v value) bool {
+	for chosen := range before {
+		chosen = strings.Replace(chosen, "TCH", "TC", 1)
+		related := strings.HasPrefix(v.text, chosen) || strings.HasPrefix(chosen, v.text)
+		if chosen == "ALL" || related && (len(chosen) > 1 || len(v.text) == 1 || v.text[1] <= '9') {
+			return true
+		}
+	}
+	return !before["select"]
 }
 
 // counted distinguishes lines that could run from lines that coverage excludes by custom: lines that only a

@@ -317,13 +317,13 @@ func (p *pair) more() bool {
 	})
 }
 
-// enabled returns the rules that a part's lists and settings enable.
+// enabled returns the rules that a part's lists and settings enable, and the keys of those lists.
 func (p part) enabled() map[string]bool {
 	out := map[string]bool{}
-	for _, list := range p.lists {
+	for key, list := range p.lists {
 		for _, v := range list {
 			if v.setting.Way == Rules {
-				out[v.text] = true
+				out[key], out[v.text] = true, true
 			}
 		}
 	}
