@@ -84,6 +84,8 @@ func TestASettingIsComparedByValue(t *testing.T) {
 		"errors with another file of errors": {"phpstan.neon", "includes:\n\t- vendor/a/rules.neon\n",
 			"includes:\n\t- vendor/a/rules.neon\n\t- baseline.neon\nparameters:\n\tignoreErrors:\n\t\t- identifier: a.b\n",
 			"hold phpstan/ignored:6"},
+		"cops off for another Ruby": {".rubocop.yml", "AllCops:\n  TargetRubyVersion: 2.7\n",
+			"AllCops:\n  TargetRubyVersion: 3.2\nStyle/ArgumentsForwarding:\n  Enabled: false\n", "evidence rubocop/off:4"},
 		"a tool is adopted": {"pyproject.toml", "[project]\nname = 'x'\n",
 			"[project]\nname = 'x'\n[tool.pyright]\nreportPrivateUsage = false\n", ""},
 		"a lint renamed upstream": {"Cargo.toml", "[workspace.lints.clippy]\nempty_enum = 'warn'\n",
