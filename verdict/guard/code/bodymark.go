@@ -381,7 +381,7 @@ func (s *side) conditionsAt(i, from int) (out []condition) {
 	column := s.tokens[i].column
 	for n := i - 1; column > 0 && n >= max(from, i-4*maxHead); n-- {
 		t := s.tokens[n]
-		if !t.first || t.column >= column || s.lang.python && s.outer[n] >= 0 {
+		if !t.first || t.column >= column || s.lang.python && s.outer[n] >= 0 || s.closes(n) {
 			continue
 		}
 		column = t.column
@@ -392,10 +392,10 @@ func (s *side) conditionsAt(i, from int) (out []condition) {
 	return out
 }
 
-// lineOf is the text of a line from a token to its end.
+// lineOf is the text of a line from a token to its end, with the lines that its brackets enclose.
 func (s *source) lineOf(i int) string {
 	last := i + 1
-	for last < min(len(s.tokens), i+maxHead) && !(s.tokens[last].first && s.outer[last] == s.outer[i]) {
+	for last < min(len(s.tokens), i+maxHead) && !(s.tokens[last].first && s.outer[last] == s.outer[i] && !s.closes(last)) {
 		last++
 	}
 	return s.plain(i, last)

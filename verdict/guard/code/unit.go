@@ -199,11 +199,8 @@ func (s *side) holdsTests() bool { return s != nil && s.tests && len(s.having(te
 func (s *side) digestOf(u *unit) {
 	h, locals := fnv.New64a(), map[string]string{}
 	u.own(func(i int) {
-		t := s.of(i)
-		if t == "," || t == ";" {
-			if next := s.of(i + 1); s.lang.newlines && t == ";" || next == ")" || next == "]" || next == "}" {
-				return
-			}
+		if s.trails(i) {
+			return
 		}
 		u.size++
 		if kind := s.tokens[i].kind; kind == text || kind == number {
@@ -349,12 +346,36 @@ func (s *source) canonical(from, to int) string {
 func (s *source) join(from, to int, text func(i int) string) string {
 	var b strings.Builder
 	for i := from; i < min(to, len(s.tokens)) && b.Len() < 400; i++ {
-		if i > from {
+		if s.trails(i) {
+			continue
+		}
+		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
 		b.WriteString(text(i))
 	}
 	return b.String()
+}
+
+// closes reports whether a token is a bracket that closes what another one opens.
+func (s *source) closes(i int) bool { mate := int(s.tokens[i].mate); return mate >= 0 && mate < i }
+
+// trails reports whether a comma or a semicolon says nothing: one that ends a line, or stands before a closing bracket. In
+// Python a comma in brackets that call nothing makes a tuple, which is true whatever is in it: assert (x == 1,).
+func (s *source) trails(i int) bool {
+	if t := s.of(i); t != "," && t != ";" {
+		return false
+	} else if t == ";" && s.lang.newlines {
+		return true
+	}
+	switch open := int(s.outer[i]); s.of(i + 1) {
+	case "]", "}":
+		return true
+	case ")":
+		called := open > 0 && s.kindOf(open-1) == word && !beforeOperand[s.of(open-1)] && s.of(open-1) != "assert"
+		return !s.lang.python || called || open > 0 && s.closes(open-1)
+	}
+	return false
 }
 
 func (s *source) isLocal(i int) bool {
