@@ -22,16 +22,21 @@ func (s *source) annotation(i int) bool {
 		i -= 2
 	}
 	switch before := s.of(i - 1); before {
-	case "@", "[":
+	case "@":
 		return true
-	case ",":
-		return s.outer[i] >= 0 && s.of(int(s.outer[i])) == "["
+	case "[", ",":
+		open := int(s.outer[i])
+		return open >= 0 && s.of(open) == "[" && (s.lang.name == "C#" || attributing[s.of(open-1)])
 	case ":":
 		return s.of(i-3) == "@" // @field:Test
 	default:
 		return false
 	}
 }
+
+// attributing is what stands before brackets with annotations, but in C#: #[test], #![cfg(test)], @[Test Ignore]. Behind
+// anything else, they have a list.
+var attributing = set("# ! @")
 
 // named returns a function that reports whether a function in a test file is a test because of its name's
 // prefix or an annotation. In Python a class around it must be one that runners collect.
