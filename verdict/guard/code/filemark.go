@@ -93,15 +93,31 @@ func (s *side) markFile() {
 	}
 }
 
-// setUpMarks adds the skips of a function that runs before tests to what is around it and the tests.
+// setUpMarks adds the skips of a function that runs before tests to what is around it and the tests: in C++, where tests only
+// name the class, to those tests and to those of the classes that inherit from it.
 func (s *side) setUpMarks(u *unit) {
-	to := &s.marks
-	if u.parent != nil && (s.lang.name != "C" || u.parent.role == group) {
-		to = &u.parent.marks
+	to := []*[]mark{&s.marks}
+	switch p := u.parent; {
+	case p == nil:
+	case s.lang.name != "C" || p.role == group:
+		to[0] = &p.marks
+	case p.word == "class" || p.word == "struct":
+		to = nil
+		of := map[string]bool{p.name: true}
+		for _, other := range s.units {
+			switch fixture, _, _ := strings.Cut(other.name, " "); {
+			case other.word == p.word && !of[other.name]:
+				of[other.name] = among(other.at, other.body, func(i int) bool { return of[s.of(i)] })
+			case other.role == test && of[fixture]:
+				to = append(to, &other.marks)
+			}
+		}
 	}
 	s.bodyMarks(u, func(e effect, cond string, i int) {
-		if e == skips {
-			s.add(to, e, cond, i)
+		for _, list := range to {
+			if e == skips {
+				s.add(list, e, cond, i)
+			}
 		}
 	})
 }
