@@ -140,6 +140,21 @@ func likeness(b, a *unit) float64 {
 	return score
 }
 
+// same reports whether both are certainly one test: by name, by text, or by most of what it said. Another one may only be like
+// the one that is gone, and come with its marks.
+func (p pair) same() bool {
+	b, a := p.before, p.after
+	return b.name == a.name || b.digest == a.digest || share(b.content(), a.wordSet()) >= most
+}
+
+// content is what a unit says but its name.
+func (u *unit) content() map[string]bool {
+	had := maps.Clone(u.wordSet())
+	delete(had, u.name)
+	delete(had, `"`+u.name+`"`)
+	return had
+}
+
 // most is the share of a test's content that its replacement must contain.
 const most = 0.75
 
@@ -149,8 +164,7 @@ const maxReworked = 300
 // saysElsewhere reports whether most of a test's content is new in another test at the head: as a part of it,
 // a subtest or a row of its table.
 func (p *pairing) saysElsewhere(b *unit) bool {
-	had := maps.Clone(b.wordSet())
-	delete(had, b.name)
+	had := b.content()
 	if len(had) < 2 {
 		return false
 	}

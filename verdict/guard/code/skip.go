@@ -73,7 +73,7 @@ func (x *examination) compareMarks(pairs []pair) {
 		switch {
 		case many && told[g.cond]:
 			continue // one finding stands for all
-		case g.before.endless(), g.always() && !g.after.side.troubled(g.line), x.alternates(g.after),
+		case !g.same(), g.before.endless(), g.always() && !g.after.side.troubled(g.line), x.alternates(g.after),
 			g.after.asks(g.cond) && g.before.side.all(guard{from: g.before.from, to: g.before.body}) !=
 				g.after.side.all(guard{from: g.after.from, to: g.after.body}), // it may be for further cases
 			strings.Contains(g.after.name, "#{") && g.before.name != g.after.name,
