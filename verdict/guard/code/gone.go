@@ -71,7 +71,7 @@ func (x *examination) lost(b *unit) {
 	case b.side.left != nil && slices.ContainsFunc(b.side.left.units, func(u *unit) bool { return u.digest == b.digest }):
 		say(change.Hold, "test/not-run", "is still written, in a file that is no source any more.")
 	case now != nil && now.comments(b) && !b.side.comments(b):
-		say(change.Hold, "test/commented-out", "is commented out.")
+		say(change.HoldIf(!x.subject.takes(b.wordSet())), "test/commented-out", "is commented out.")
 	case x.pairs.saysElsewhere(b), x.pairs.twin(b):
 	default:
 		if name := x.standing.untested(b); name != "" {
@@ -206,6 +206,7 @@ type subject struct {
 	base    []defined
 	gone    map[string]bool // names that are no longer defined, in lower case
 	stems   map[string]bool // the stems of files of which nothing is left
+	taken   map[string]bool // the names that a file defined and does not define any more
 }
 
 // defined is a definition of the base.
@@ -220,6 +221,15 @@ func (v *subject) see(before, after *side) {
 	if !cmp.Or(before, after).tests && (before == nil || after == nil || before.apart() != after.apart()) {
 		v.beyond = true
 	}
+	here := map[string]bool{}
+	if after != nil {
+		for _, u := range after.units {
+			if u.isSubject() {
+				name := strings.Clone(u.name)
+				v.defined[name], v.bodies[u.digest], here[name] = true, true, true
+			}
+		}
+	}
 	if before != nil {
 		file := ""
 		if after == nil && !before.tests {
@@ -228,14 +238,11 @@ func (v *subject) see(before, after *side) {
 		}
 		for _, u := range before.units {
 			if u.isSubject() {
-				v.base = append(v.base, defined{strings.Clone(u.name), file, u.digest, u.size})
-			}
-		}
-	}
-	if after != nil {
-		for _, u := range after.units {
-			if u.isSubject() {
-				v.defined[strings.Clone(u.name)], v.bodies[u.digest] = true, true
+				name := strings.Clone(u.name)
+				v.base = append(v.base, defined{name, file, u.digest, u.size})
+				if !here[name] {
+					v.taken[name] = true
+				}
 			}
 		}
 	}
@@ -265,6 +272,16 @@ func (s *side) apart() uint64 {
 	}
 	upTo(len(s.tokens))
 	return h.Sum64()
+}
+
+// takes reports whether a file does not define any more what one of some words names: what needs it could not stay.
+func (v *subject) takes(words map[string]bool) bool {
+	for w := range words {
+		if len(w) > 4 && v.taken[w] { // shorter names are those of many things
+			return true
+		}
+	}
+	return false
 }
 
 // settle decides which definitions are gone: those whose name is not left, and whose body is not left under

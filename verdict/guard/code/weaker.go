@@ -24,7 +24,7 @@ func (x *examination) compareAssertions(p pair) {
 		say("helper-returns", "The helper "+p.after.name+" ends before it checks anything.", b, p.before.line(), a, p.after.line())
 	}
 	lost, added := b.without(p.before.assertions, p.after.assertions), a.without(p.after.assertions, p.before.assertions)
-	gone := 0 // the line of a removed assertion without a replacement
+	var gone *reading // the first assertion without a replacement
 	alone := len(lost) == 1 && len(added) == 1
 	for _, c := range lost {
 		i := closest(c, added)
@@ -32,8 +32,8 @@ func (x *examination) compareAssertions(p pair) {
 			i = 0
 		}
 		if i < 0 {
-			if gone == 0 {
-				gone = c.line
+			if gone == nil {
+				gone = &c
 			}
 			continue
 		}
@@ -42,10 +42,15 @@ func (x *examination) compareAssertions(p pair) {
 		}
 		added = slices.Delete(added, i, i+1)
 	}
-	if line := b.lineText(gone); gone > 0 && len(p.after.assertions) > 0 && p.after.notes(line) && !p.before.notes(line) {
-		x.say(change.HoldIf(!p.before.off()), change.Assertion, "assertion/commented-out", "An assertion is commented out.", b, nil, gone, 0)
-	} else if gone > 0 && len(p.after.assertions) < len(p.before.assertions) {
-		say("fewer", "An assertion is gone.", b, gone, nil, 0)
+	if gone != nil {
+		line := b.lineText(gone.line)
+		switch {
+		case len(p.after.assertions) > 0 && p.after.notes(line) && !p.before.notes(line):
+			x.say(change.HoldIf(!p.before.off() && !x.subject.takes(gone.words)), change.Assertion, "assertion/commented-out",
+				"An assertion is commented out.", b, nil, gone.line, 0)
+		case len(p.after.assertions) < len(p.before.assertions):
+			say("fewer", "An assertion is gone.", b, gone.line, nil, 0)
+		}
 	}
 	if c, now := p.conditional(); now {
 		say("conditional", "The assertion is made under a condition only.", nil, 0, a, a.line(int(c.from)))
