@@ -178,6 +178,17 @@ func (p *pairing) saysElsewhere(b *unit) bool {
 	return false
 }
 
+// assertsElsewhere reports whether each assertion of a test is in a test at the head that is new, or says more than before, and runs.
+func (p *pairing) assertsElsewhere(b *unit) bool {
+	made := map[uint64]bool{}
+	for _, a := range p.reworked {
+		for _, c := range a.assertions {
+			made[c.digest] = made[c.digest] || !a.off()
+		}
+	}
+	return !slices.ContainsFunc(b.assertions, func(c assertion) bool { return !made[c.digest] })
+}
+
 // twin reports whether another, unchanged test beside this one has the same text or says all that it says.
 func (p *pairing) twin(b *unit) bool {
 	return slices.ContainsFunc(b.side.units, func(u *unit) bool {

@@ -129,6 +129,9 @@ func (x *examination) emptied(p pair) bool {
 	if p.after.role != test {
 		return false
 	}
+	if x.pairs.assertsElsewhere(p.before) {
+		tier = change.Evidence
+	}
 	x.say(tier, change.Test, "test/emptied", "The test "+p.after.name+" asserts nothing any more.", p.before.side, a, p.before.line(),
 		p.after.line())
 	return true
