@@ -308,9 +308,10 @@ var platform = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)arm64|aarch64|s390x|ppc64|\bGOARCH|pypy|jruby|ruby_engine|\bmiri\b|^(?:Platform\b|ExcludeOn|RunOn|OnPlatform)`),
 }
 
-// trouble are words with which people say that a test is left out because of a problem.
-var trouble = strings.Split("flaky,flakey,flakiness,unreliab,unstable,intermittent,broken,too slow,fails,failing,crash,hangs,hanging,"+
-	"not work,n't work,not pass,n't pass,temporar,for now,blocked by,are fixed,is fixed,is released,is resolved,is merged,/issues/", ",")
+// trouble are words with which people say that a test is left out because of a problem. What "does not work" somewhere, or has
+// an issue of its own, is as often something that a system lacks.
+var trouble = strings.Split("flaky,flakey,flakiness,unreliab,unstable,intermittent,broken,fails,crash,hangs,hanging,"+
+	"temporar,for now,blocked by,are fixed,is fixed,is released,is resolved,is merged", ",")
 
 // aroundMark is the number of lines above and below a mark in which its reason may be.
 const aroundMark = 3
