@@ -20,7 +20,7 @@ func TestAFormIsAMarkOnlyWhereItStands(t *testing.T) {
 		{"a_test.go", "package a\n\nvar _ = It(\"a\", Pending, func() {})", "package a\n\nvar _ = It(\"a\", a.Pending, func() {})", "skip "},
 		{"a.tests.ps1", "It 'a' -Skip:$b { }", "It 'a' -Skip:$false { }", "skip if $b"},
 		{"ATest.kt", "test(\"a\").config(enabled = false) { }", "test(\"a\").config(enabled = true) { }", "skip "},
-		{"ATest.cs", "[LinuxOnlyFact] void A() { }", "[Fact] void A() { }", "skip linuxonlyfact "},
+		{"ATest.cs", "[LinuxOnlyFact] void A() { }", "[Fact] void A() { }", "skip LinuxOnlyFact "},
 		{"ATest.cs", "[Fact] void A() { Skip.If(b); }", "[Fact] void A() { Skips.If(b); }", "skip If b"},
 		{"ATest.java", "@Test void a() { assumeTrue(b); }", "@Test void a() { int assumeTrue = b; }", "skip assumeTrue b"},
 	} {

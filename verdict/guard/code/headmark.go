@@ -31,7 +31,7 @@ var re = regexp.MustCompile
 
 // headForms are those that no list of names holds. The first row that fits is taken.
 var headForms = []headForm{
-	{args: re(`SkipWhen|SkipUnless`), effect: skips, cond: nameAndArguments}, // [Fact(SkipUnless = nameof(…))] of xUnit
+	{args: re(`SkipWhen|SkipUnless`), effect: skips, cond: asWritten}, // [Fact(SkipUnless = nameof(…))] of xUnit
 	// Traits of tests in Swift that take a condition, its own and those of projects.
 	{in: "Swift", args: re(`^(?:.* )?\. (?:(?:enabled|disabled) \( if|disable[A-Z]|(?:skip|require|only|unless)[A-Z_]?)`), effect: skips,
 		cond: arguments},
@@ -41,10 +41,10 @@ var headForms = []headForm{
 	{name: re(`^conditional`), args: re(`^$`)},
 	{name: re(`^flaky`), effect: retry, cond: nameAlone},
 	// Projects derive attributes from [Fact] and [Theory] to say where a test runs: [WindowsOnlyFact], [FactRequiresDocker].
-	{in: "C#", name: re(`^(?:fact|theory).`), effect: skips, cond: nameAndArguments},
-	{in: "C#", name: re(`.(?:fact|theory)$`), args: re(`.`), effect: skips, cond: nameAndArguments},
+	{in: "C#", name: re(`^(?:fact|theory).`), effect: skips, cond: asWritten},
+	{in: "C#", name: re(`.(?:fact|theory)$`), args: re(`.`), effect: skips, cond: asWritten},
 	{in: "C#", name: re(`(?:only|unless|windows|unix|linux|macos|skip|manual|requires).*(?:fact|theory)$`), effect: skips,
-		cond: nameAndArguments},
+		cond: asWritten},
 	{name: re(`^enumsource$`), args: re(`names =`), effect: skips, cond: asWritten}, // only some of the values
 	{in: "Python", name: re(`^require`), effect: tag, cond: nameAlone},              // the test may need what it uses now
 	{when: conditionally, effect: skips, cond: asWritten},
@@ -66,11 +66,10 @@ var (
 	notOfPytest   = func(a annotation) bool { return a.of(a.at-2) != "mark" }
 	unusual       = func(a annotation) bool { return !notOfPytest(a) && !usualMarks[a.name] }
 
-	nameAlone        = func(a annotation) string { return a.name }
-	arguments        = func(a annotation) string { return a.args }
-	nameAndArguments = func(a annotation) string { return a.name + " " + a.args }
-	asWritten        = func(a annotation) string { return a.of(a.at) + " " + a.args }
-	theCase          = func(a annotation) string {
+	nameAlone = func(a annotation) string { return a.name }
+	arguments = func(a annotation) string { return a.args }
+	asWritten = func(a annotation) string { return a.of(a.at) + " " + a.args }
+	theCase   = func(a annotation) string {
 		return ofCase + a.args[:max(strings.Index(a.args, " , Skip ="), strings.Index(a.args, " , Ignore ="), 0)]
 	}
 )
