@@ -49,7 +49,6 @@ type examination struct {
 	untaken       []*unit            // the first test of each file at the head that has a name which runners do not take
 	said          map[*unit]bool     // tests that already have a finding
 	judged        int                // tests without a partner so far
-	fresh         map[string]bool    // new tests at the head, by file and path; filled on first use
 	findings      []change.Finding
 	vague         []change.Finding // added for files that have no other finding
 	altered       []altered        // parts of test files that are not as before

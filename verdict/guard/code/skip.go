@@ -32,12 +32,6 @@ type gained struct {
 	tier change.Tier
 }
 
-// tagged reports whether a test's file was renamed, and not to a name that Go builds for some systems only:
-// then the file may be run with its build tag.
-func (g gained) tagged() bool {
-	return g.before.side.path != g.after.side.path && systems(g.after.side.path, []byte("package a\n")) == allSystems
-}
-
 // compareMarks finds tests that existed and are now kept from running or failing.
 func (x *examination) compareMarks(pairs []pair) {
 	var all []gained
@@ -73,11 +67,9 @@ func (x *examination) compareMarks(pairs []pair) {
 		switch {
 		case many && told[g.cond]:
 			continue // one finding stands for all
-		case !g.same(), g.before.endless(), g.always() && !g.after.side.troubled(g.line), x.alternates(g.after),
+		case !g.same(), g.before.endless(), g.always() && !g.after.side.troubled(g.line),
 			g.after.asks(g.cond) && g.before.side.all(guard{from: g.before.from, to: g.before.body}) !=
 				g.after.side.all(guard{from: g.after.from, to: g.after.body}), // it may be for further cases
-			strings.Contains(g.after.name, "#{") && g.before.name != g.after.name,
-			g.effect == built && (g.before.side.other != g.after.side || g.tagged()),
 			g.before.role == test && len(g.before.assertions) == 0 && g.before.size < 2 && len(g.after.assertions) > 0: // it is written now
 			g.tier = change.Evidence
 		case g.cond != "" && (g.tier == change.Hold || g.effect == retry) &&
@@ -271,21 +263,6 @@ func worse(had, has []mark, m mark) change.Tier {
 		}
 	}
 	return tier
-}
-
-// alternates reports whether a new test with the same name is in the same file: it may run where this one
-// does not.
-func (x *examination) alternates(u *unit) bool {
-	key := func(u *unit) string { return u.side.path + "\x00" + u.path() }
-	if x.fresh == nil {
-		x.fresh = map[string]bool{}
-		for _, a := range x.pairs.after {
-			if a.role == test && x.pairs.of[a] == nil {
-				x.fresh[key(a)] = true
-			}
-		}
-	}
-	return x.fresh[key(u)]
 }
 
 // never reports whether a condition of the preprocessor is never true.
