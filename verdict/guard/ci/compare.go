@@ -326,7 +326,7 @@ func (c *comparison) jobs(before, after []Run) {
 			c.weaker(was, best)
 		case len(now) > 0 && count(now, Always) < count(had, Always):
 			at.Line, at.After = best.Line, best.command()
-			c.add(c.fewer(was, had, now), change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
+			c.add(c.fewer(was), change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
 				was.Check, count(now, Always), count(had, Always)), at)
 		case len(now) == 0: // another job runs it
 			tier := change.Evidence
@@ -339,20 +339,15 @@ func (c *comparison) jobs(before, after []Run) {
 }
 
 // fewer is the tier if a job checks less with the same check than it did. Cases that are gone may be of versions that are no
-// longer supported; it is certain if all are there and some may fail, or if the job has all cases and a command less.
-func (c *comparison) fewer(was Run, had, now []Run) change.Tier {
+// longer supported; it is certain if the job has all cases, and some may fail or have a command less.
+func (c *comparison) fewer(was Run) change.Tier {
 	known := map[string]bool{}
 	for _, r := range slices.Concat(c.before.runs, c.before.others) {
 		known[r.command()] = known[r.command()] || r.job() == was.job()
 	}
 	fresh := func(r Run) bool { return r.job() == was.job() && r.Strength >= Sometimes && !known[r.command()] }
-	switch {
-	case slices.Contains(hosted, was.Check):
-		return change.Evidence
-	case len(now) >= len(had):
-		return change.Hold
-	case len(c.after.jobs[was.job()].Cells) < len(c.before.jobs[was.job()].Cells),
-		slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), fresh):
+	if slices.Contains(hosted, was.Check) || len(c.after.jobs[was.job()].Cells) < len(c.before.jobs[was.job()].Cells) ||
+		slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), fresh) {
 		return change.Evidence
 	}
 	return c.unexplained()
