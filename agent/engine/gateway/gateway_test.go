@@ -160,7 +160,8 @@ func TestOnlyModelCallsAreForwarded(t *testing.T) {
 	g := open(t, func(http.ResponseWriter, *http.Request) { reached.Store(true) })
 	for _, asked := range []string{"GET /files", "DELETE /models/mine", "POST /files", "GET /responses", "PUT /messages", "POST /models",
 		"POST /threads/1/messages", "POST /files/../messages", "GET /v1beta/models/m:generateContent", "POST /v1beta/models/m:embedContent",
-		"POST /v1beta/models/a%2Fm:generateContent", "POST /v1beta/files/m:generateContent", "DELETE /v1beta/models/m:countTokens"} {
+		"POST /v1beta/models/a%2Fm:generateContent", "POST /v1beta/files/m:generateContent", "DELETE /v1beta/models/m:countTokens",
+		"POST /v1generateContent", "POST /v1/countTokens"} {
 		method, path, _ := strings.Cut(asked, " ")
 		response := send(t, method, g.URL+path, "", "X-Api-Key", g.Token)
 		if response.StatusCode != http.StatusNotFound || reached.Load() {
