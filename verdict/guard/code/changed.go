@@ -81,7 +81,8 @@ func (x *examination) alter(p pair) {
 // compared counts as changed.
 const maxRenames = 2_000_000
 
-// rename removes what is only called otherwise: what is gone more than once, and always for the same other name.
+// rename removes what is only called otherwise: what is gone more than once, and always for the same other name. Another number
+// is no other name.
 func (x *examination) rename() {
 	gone, in, left := map[string]int{}, map[string][]altered{}, map[string]bool{}
 	for _, a := range x.altered {
@@ -105,7 +106,7 @@ func (x *examination) rename() {
 		renamed[i] = map[string]string{}
 		names := sorted(a.fresh)
 		for _, was := range sorted(a.gone) {
-			if gone[was] < 2 || left[was] {
+			if _, is := change.Number(was); is || gone[was] < 2 || left[was] {
 				continue
 			}
 			for _, is := range names {
