@@ -104,11 +104,15 @@ func leftOut(words []string) (kind Kind, object string) {
 	returns := slices.ContainsFunc(words, func(w string) bool {
 		return slices.Contains(forNow, strings.ToLower(strings.TrimRight(w, ".,;:!)")))
 	})
+	where := false // what follows says where something else is left out
 	for end := min(len(words), i+maxBetween); i < end && !slices.Contains(breaks, lower(i)); i++ {
 		word := strings.Trim(lower(i), "`'\"([")
 		name := strings.TrimRight(word, ".,;:!?)]")
 		object = strings.Trim(name, "`'\"")
 		kind = objectOf(object)
+		if where = where || name == "on"; where && kind == Test {
+			break
+		}
 		if kind != "" && (name != word || i+1 == len(words) || follows(lower(i+1)) || returns && slices.Contains(conditions, lower(i+1))) {
 			return kind, object
 		}

@@ -52,6 +52,7 @@ func TestAnAnnouncedLoweringIsHeld(t *testing.T) {
 		"Disable TestLatest":                                 "test",
 		"Skip the \"builds with a cache\" test case":         "test",
 		"Disable parallel testing":                           "",
+		"disable auto-downing on restart specs (#7214)":      "",
 		"Disable the \"login mail test\"":                    "test",
 		"Omit test_finish because it fails":                  "test",
 		"Skip test_latest":                                   "test",

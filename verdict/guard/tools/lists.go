@@ -14,6 +14,8 @@ import (
 // lists compares the elements of lists.
 func (c *comparison) lists(p *pair) {
 	whichever := func(*Tool) bool { return true } // another tool may check what this one no longer does
+	// A rule may be named only to say where it does not apply.
+	exempted := p.before.exemptions() > p.after.exemptions()
 	for _, key := range slices.Sorted(maps.Keys(p.before.lists)) {
 		before, after := p.before.lists[key], p.after.lists[key]
 		for _, v := range p.tool.without(before, after) {
@@ -25,8 +27,8 @@ func (c *comparison) lists(p *pair) {
 			case w == Rules && len(after) > 0 && !p.after.based && !c.asksMore(whichever) && !c.unused(p.tool, v.text) &&
 				!c.updated(p.tool) && !p.implies(v.setting):
 				tier := v.tier()
-				if p.tool.Name == "pre-commit" {
-					tier = change.Evidence // another hook or a pipeline often does the same
+				if p.tool.Name == "pre-commit" || exempted {
+					tier = change.Evidence // for pre-commit, another hook or a pipeline often does the same
 				}
 				c.add(p, tier, "rule-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
 			case v.setting.Way == Rules:
@@ -81,6 +83,14 @@ func (c *comparison) lists(p *pair) {
 		c.add(p, change.Evidence, "excluded", v, "", v.text, fmt.Sprintf("%s has %s now (%d in all), which is no longer looked at.", v.key,
 			v.text, len(excluded)))
 	}
+}
+
+// exemptions returns how many elements of lists say where a tool does not look.
+func (p part) exemptions() (n int) {
+	for _, list := range p.lists {
+		n += len(slices.DeleteFunc(slices.Clone(list), func(v value) bool { return v.setting.Way != Excluded }))
+	}
+	return n
 }
 
 // wide reports whether an element of a list is a pattern, which means many things.
