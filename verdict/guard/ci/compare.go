@@ -326,7 +326,7 @@ func (c *comparison) jobs(before, after []Run) {
 			c.weaker(was, best)
 		case len(now) > 0 && count(now, Always) < count(had, Always):
 			at.Line, at.After = best.Line, best.command()
-			c.add(c.fewer(was), change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
+			c.add(c.fewer(was, had), change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
 				was.Check, count(now, Always), count(had, Always)), at)
 		case len(now) == 0: // another job runs it
 			tier := change.Evidence
@@ -339,15 +339,18 @@ func (c *comparison) jobs(before, after []Run) {
 }
 
 // fewer is the tier if a job checks less with the same check than it did. Cases that are gone may be of versions that are no
-// longer supported; it is certain if the job has all cases, and some may fail or have a command less.
-func (c *comparison) fewer(was Run) change.Tier {
+// longer supported; it is certain if all are there and some may fail or have a command less, or if those that are gone chose
+// what the command checks.
+func (c *comparison) fewer(was Run, had []Run) change.Tier {
 	known := map[string]bool{}
 	for _, r := range slices.Concat(c.before.runs, c.before.others) {
 		known[r.command()] = known[r.command()] || r.job() == was.job()
 	}
 	fresh := func(r Run) bool { return r.job() == was.job() && r.Strength >= Sometimes && !known[r.command()] }
-	if slices.Contains(hosted, was.Check) || len(c.after.jobs[was.job()].Cells) < len(c.before.jobs[was.job()].Cells) ||
-		slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), fresh) {
+	before, after := c.before.jobs[was.job()].Cells, c.after.jobs[was.job()].Cells
+	chose := func(r Run) bool { return r.chosen(before, after) }
+	if slices.Contains(hosted, was.Check) || slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), fresh) ||
+		len(after) < len(before) && !slices.ContainsFunc(had, chose) {
 		return change.Evidence
 	}
 	return c.unexplained()

@@ -177,3 +177,24 @@ var (
 	minor   = regexp.MustCompile(`^\D*\d+(?:\.\d+)?`)
 	machine = regexp.MustCompile(`^(?:ubuntu|macos|macOS|windows)-\d`)
 )
+
+// chosen reports whether a value is gone from the cases of a job that its command, or the folder of it, is written with, and
+// no other value differs from it only by a version: a folder of tests, or a part of all of them.
+func (r Run) chosen(before, after []Cell) bool {
+	had, has := values(before), values(after)
+	text := r.command() + " " + r.Step.Dir
+	for axis, all := range had {
+		named := regexp.MustCompile(`(?:matrix\.|\$[({]?)` + regexp.QuoteMeta(axis) + `\b`)
+		if named.MatchString(text) && slices.ContainsFunc(all, func(v string) bool {
+			return !slices.ContainsFunc(has[axis], func(o string) bool { return unversioned(o) == unversioned(v) })
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// unversioned is a value without versions: numbers with a dot, or behind a letter. Others count, such as the parts of all tests.
+func unversioned(value string) string { return versions.ReplaceAllString(value, "$1") }
+
+var versions = regexp.MustCompile(`([A-Za-z_])\d[\d.]*|\d+\.\d[\d.]*`)
