@@ -94,22 +94,26 @@ func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authenticate finds who has a bearer token or a Basic password. tried reports whether the request carried any
-// credential; refused is GitHub's more specific refusal, if any.
+// authenticate finds who has a bearer token or a Basic password. A JSON web token must be a bearer token
+// (https://docs.github.com/en/rest/authentication/authenticating-to-the-rest-api). tried reports whether the request
+// carried any credential; refused is GitHub's more specific refusal, if any.
 func (s *Sim) authenticate(r *http.Request) (by caller, tried bool, refused error) {
 	_, token, isBasic := r.BasicAuth()
+	isBearer := false
 	if !isBasic {
 		header := r.Header.Get("Authorization")
 		scheme, rest, _ := strings.Cut(header, " ")
-		if !strings.EqualFold(scheme, "bearer") && !strings.EqualFold(scheme, "token") {
+		if isBearer = strings.EqualFold(scheme, "bearer"); !isBearer && !strings.EqualFold(scheme, "token") {
 			return caller{}, header != "", nil
 		}
 		token = strings.TrimSpace(rest)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a, err := s.appOf(token); a != nil || err != nil {
-		return caller{user: a, byKey: true}, true, err
+	if isBearer {
+		if a, err := s.appOf(token); a != nil || err != nil {
+			return caller{user: a, byKey: true}, true, err
+		}
 	}
 	if g, err := s.grantOf(token); g != nil {
 		return caller{user: g.of.app, given: g}, true, nil

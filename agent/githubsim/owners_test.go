@@ -160,6 +160,39 @@ func TestAnAppSeesItsOwnWebhook(t *testing.T) {
 	}
 }
 
+// A JSON web token is no password and no token of the old form: an app that may write signs in with it neither to REST nor to git.
+func TestAnAppSignsInOnlyAsABearer(t *testing.T) {
+	w := start(t, func(cfg *githubsim.Config) {
+		for i := range cfg.Users {
+			if cfg.Users[i].App {
+				cfg.Users[i].AppID, cfg.Users[i].AppKey = "12", &key.PublicKey
+			}
+		}
+	}, githubsim.RepoOptions{Private: true, Permissions: map[string]string{bot: "write"}})
+	token := signed(t, key, "12", -time.Minute, 9*time.Minute)
+	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:"+token))
+	for _, tt := range []struct {
+		path, credential string
+		want             int
+	}{
+		{"/app", "Bearer " + token, http.StatusOK},
+		{"/app", "token " + token, http.StatusUnauthorized},
+		{"/app", basic, http.StatusUnauthorized},
+		{"/repos/acme/app", basic, http.StatusUnauthorized},
+		{"/acme/app.git/info/refs?service=git-receive-pack", basic, http.StatusUnauthorized},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+tt.path, nil)
+		w.Must(err)
+		req.Header.Set("Authorization", tt.credential)
+		resp, err := http.DefaultClient.Do(req)
+		w.Must(err)
+		resp.Body.Close()
+		if resp.StatusCode != tt.want {
+			t.Errorf("%s with %.6s: %d, want %d", tt.path, tt.credential, resp.StatusCode, tt.want)
+		}
+	}
+}
+
 func TestDeliveriesPageByCursor(t *testing.T) {
 	w := start(t, nil, githubsim.RepoOptions{})
 	w.listen("json", "issue_comment")
