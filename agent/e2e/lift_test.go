@@ -13,8 +13,8 @@ import (
 	"touchstone/verdict/decide"
 )
 
-// relaxed is a change whose only problem is that it changes who approves, which only a person decides.
-var relaxed = map[string]string{"store/OWNERS": "approvers: [somebody]\n"}
+// relaxed is a change whose only problem is that nobody approves a directory any more, which only a person decides.
+var relaxed = map[string]string{"store/OWNERS": "approvers: []\n"}
 
 // review posts a person's review of a head by hand.
 func (w *world) review(login string, ref forge.Ref, sha, event string) {
