@@ -24,6 +24,7 @@ func TestHiddenTextIsFoundAndHarmlessTextIsNot(t *testing.T) {
 		"zero-width space in a word":     {"ok\nif app\u200broved {", hidden.Invisible, 2},
 		"a letter behind an escape":      {`"\x18аdmin"`, hidden.Quoted, 1},
 		"a letter in a sentence":         {"say(\"no \u0430dmin here\")", hidden.Said, 1},
+		"a name with a blank behind it":  {"is(\"us\u0435r \".trim())", hidden.Quoted, 1},
 		"a letter in data":               {`"\x1f\xb0` + strings.Repeat(`a\x00`, 6) + `Аb"`, hidden.Said, 1},
 		"a name behind an escape":        {"say(\"a \\\" b\"); is\u0410dmin(\" \")", hidden.Lookalike, 1},
 		"a name between two strings":     {"/\"/.test(us\u0435r, \"a b\")", hidden.Quoted, 1},

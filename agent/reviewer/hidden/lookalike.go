@@ -111,8 +111,8 @@ func mixed(word string) bool {
 }
 
 var (
-	// sentence matches words and what separates them, without the signs of a program.
-	sentence = lazyregexp.New(`^[\pL\pM\pN.,:;!?'’-]*(?:\s+[\pL\pM\pN.,:;!?'’-]*)+$`)
+	// sentence matches several words and what separates them, without the signs of a program.
+	sentence = lazyregexp.New(`^\s*[\pL\pM\pN.,:;!?'’-]+(?:\s+[\pL\pM\pN.,:;!?'’-]+)+\s*$`)
 	// bytes matches data that is written as a string.
 	bytes = lazyregexp.New(`(?:\\x[0-9a-fA-F]{2}.*?){8}`)
 )
