@@ -173,11 +173,11 @@ func (w *walker) binary(c *syntax.BinaryCmd, last bool) {
 }
 
 // summarised reports whether a pipe fails if the check before it does: cs2pr reads what linters of PHP print as Checkstyle's
-// format (https://github.com/staabm/annotate-pull-request-from-checkstyle), and tparse reads what "go test -json" prints, and
+// format (https://github.com/staabm/annotate-pull-request-from-checkstyle) unless it is given a file, and tparse reads what "go test -json" prints, and
 // nothing else.
 func summarised(c *syntax.BinaryCmd) bool {
 	if firstOf(c.Y) == "cs2pr" {
-		return !slices.Contains(wordsOf(c.Y), "--graceful-warnings")
+		return !slices.ContainsFunc(wordsOf(c.Y)[1:], func(w string) bool { return w == "--graceful-warnings" || !strings.HasPrefix(w, "-") })
 	}
 	tests := wordsOf(c.X)
 	return firstOf(c.Y) == "tparse" && len(tests) > 1 && tests[0] == "go" && tests[1] == "test" &&
