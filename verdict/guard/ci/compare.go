@@ -349,8 +349,13 @@ func (c *comparison) fewer(was Run, had []Run) change.Tier {
 	fresh := func(r Run) bool { return r.job() == was.job() && r.Strength >= Sometimes && !known[r.command()] }
 	before, after := c.before.jobs[was.job()].Cells, c.after.jobs[was.job()].Cells
 	chose := func(r Run) bool { return r.chosen(before, after) }
-	if slices.Contains(hosted, was.Check) || slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), fresh) ||
-		len(after) < len(before) && !slices.ContainsFunc(had, chose) {
+	explained := slices.Contains(hosted, was.Check)
+	if len(after) < len(before) { // another command of each case is none for those that are gone
+		explained = explained || !slices.ContainsFunc(had, chose)
+	} else {
+		explained = explained || slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), fresh)
+	}
+	if explained {
 		return change.Evidence
 	}
 	return c.unexplained()
