@@ -61,7 +61,7 @@ type examination struct {
 func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	x := &examination{files: files, runs: runs, said: map[*unit]bool{}, builds: map[string]string{}, standing: standingOf(files),
 		subject: subject{defined: map[string]bool{}, bodies: map[uint64]bool{}, gone: map[string]bool{}, stems: map[string]bool{},
-			taken: map[string]bool{}}}
+			taken: map[string][]uint64{}}}
 	var read []change.File
 	size, tests := 0, 0
 	for _, f := range files {

@@ -204,9 +204,9 @@ type subject struct {
 	defined map[string]bool // the names defined at the head
 	bodies  map[uint64]bool // the digests of the definitions at the head
 	base    []defined
-	gone    map[string]bool // names that are no longer defined, in lower case
-	stems   map[string]bool // the stems of files of which nothing is left
-	taken   map[string]bool // the names that a file defined and does not define any more
+	gone    map[string]bool     // names that are no longer defined, in lower case
+	stems   map[string]bool     // the stems of files of which nothing is left
+	taken   map[string][]uint64 // the bodies of what a file defined and does not define any more, by name
 }
 
 // defined is a definition of the base.
@@ -241,7 +241,7 @@ func (v *subject) see(before, after *side) {
 				name := strings.Clone(u.name)
 				v.base = append(v.base, defined{name, file, u.digest, u.size})
 				if !here[name] {
-					v.taken[name] = true
+					v.taken[name] = append(v.taken[name], u.digest)
 				}
 			}
 		}
@@ -274,11 +274,12 @@ func (s *side) apart() uint64 {
 	return h.Sum64()
 }
 
-// takes reports whether a file does not define any more what one of some words names: what needs it could not stay.
+// takes reports whether a file does not define any more what one of some words names, and its body is not left elsewhere or
+// under another name: what needs it could not stay.
 func (v *subject) takes(words map[string]bool) bool {
 	for w := range words {
-		if len(w) > 4 && v.taken[w] { // shorter names are those of many things
-			return true
+		if len(w) > 4 && slices.ContainsFunc(v.taken[w], func(body uint64) bool { return !v.bodies[body] }) {
+			return true // shorter names are those of many things
 		}
 	}
 	return false

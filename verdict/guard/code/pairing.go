@@ -178,15 +178,22 @@ func (p *pairing) saysElsewhere(b *unit) bool {
 	return false
 }
 
-// assertsElsewhere reports whether each assertion of a test is in a test at the head that is new, or says more than before, and runs.
+// assertsElsewhere reports whether each assertion of a test is in a test at the head that is new, or says more than before, and
+// runs, and these tests say most of what it said: many tests assert only that there is no error.
 func (p *pairing) assertsElsewhere(b *unit) bool {
-	made := map[uint64]bool{}
+	made, said := map[uint64]bool{}, map[string]bool{}
 	for _, a := range p.reworked {
-		for _, c := range a.assertions {
-			made[c.digest] = made[c.digest] || !a.off()
+		if a.off() || !slices.ContainsFunc(a.assertions, func(c assertion) bool {
+			return slices.ContainsFunc(b.assertions, func(o assertion) bool { return o.digest == c.digest })
+		}) {
+			continue
 		}
+		for _, c := range a.assertions {
+			made[c.digest] = true
+		}
+		maps.Copy(said, a.wordSet())
 	}
-	return !slices.ContainsFunc(b.assertions, func(c assertion) bool { return !made[c.digest] })
+	return share(b.content(), said) >= most && !slices.ContainsFunc(b.assertions, func(c assertion) bool { return !made[c.digest] })
 }
 
 // twin reports whether another, unchanged test beside this one has the same text or says all that it says.
