@@ -14,10 +14,11 @@ import (
 // lists compares the elements of lists.
 func (c *comparison) lists(p *pair) {
 	whichever := func(*Tool) bool { return true } // another tool may check what this one no longer does
-	// A rule may be named only to say where it does not apply.
-	exempted := p.before.exemptions() > p.after.exemptions()
 	for _, key := range slices.Sorted(maps.Keys(p.before.lists)) {
 		before, after := p.before.lists[key], p.after.lists[key]
+		// An element may name a rule only to say where it does not apply.
+		element, attribute := path.Split(key)
+		exempted := strings.HasPrefix(attribute, "@") && p.before.exemptions(element) > p.after.exemptions(element)
 		for _, v := range p.tool.without(before, after) {
 			w, name := v.setting.Way, p.tool.plain(v.text)
 			switch {
@@ -85,9 +86,12 @@ func (c *comparison) lists(p *pair) {
 	}
 }
 
-// exemptions returns how many elements of lists say where a tool does not look.
-func (p part) exemptions() (n int) {
-	for _, list := range p.lists {
+// exemptions returns how many parts of some elements say where a tool does not look.
+func (p part) exemptions(element string) (n int) {
+	for key, list := range p.lists {
+		if !strings.HasPrefix(key, element) {
+			continue
+		}
 		n += len(slices.DeleteFunc(slices.Clone(list), func(v value) bool { return v.setting.Way != Excluded }))
 	}
 	return n
