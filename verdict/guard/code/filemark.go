@@ -112,6 +112,9 @@ func (s *side) setUpMarks(u *unit) {
 				to = append(to, &other.marks)
 			}
 		}
+		if len(to) == 0 { // the tests may name it otherwise
+			to = append(to, &s.marks)
+		}
 	}
 	s.bodyMarks(u, func(e effect, cond string, i int) {
 		for _, list := range to {
