@@ -93,6 +93,9 @@ func (s *side) markFile() {
 	}
 }
 
+// maxFixtures bounds the units of a file that are compared with each class that skips.
+const maxFixtures = 2000
+
 // setUpMarks adds the skips of a function that runs before tests to what is around it and the tests: in C++, where tests only
 // name the class, to those tests and to those of the classes that inherit from it.
 func (s *side) setUpMarks(u *unit) {
@@ -101,7 +104,7 @@ func (s *side) setUpMarks(u *unit) {
 	case p == nil:
 	case s.lang.name != "C" || p.role == group:
 		to[0] = &p.marks
-	case p.word == "class" || p.word == "struct":
+	case (p.word == "class" || p.word == "struct") && len(s.units) < maxFixtures:
 		to = nil
 		of := map[string]bool{p.name: true}
 		for _, other := range s.units {
