@@ -43,7 +43,9 @@ func linterRuns(before map[string]bool, v value) bool {
 // letter alone is a linter, and those with longer names are others: https://docs.astral.sh/ruff/rules/.
 func selected(before map[string]bool, v value) bool {
 	for chosen := range before {
-		chosen = strings.Replace(chosen, "TCH", "TC", 1)
+		if rest, old := strings.CutPrefix(chosen, "TCH"); old {
+			chosen = "TC" + rest
+		}
 		related := strings.HasPrefix(v.text, chosen) || strings.HasPrefix(chosen, v.text)
 		if chosen == "ALL" || related && (len(chosen) > 1 || len(v.text) == 1 || v.text[1] <= '9') {
 			return true

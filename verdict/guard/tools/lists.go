@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"touchstone/verdict/guard/change"
 )
@@ -44,6 +45,7 @@ func (c *comparison) lists(p *pair) {
 		before[w], after[w] = p.tool.counts(p.before.lists, w), p.tool.counts(p.after.lists, w)
 	}
 	var excluded []value
+	enabled := sync.OnceValue(p.before.enabled)
 	for _, key := range slices.Sorted(maps.Keys(p.after.lists)) {
 		for _, v := range p.tool.without(p.after.lists[key], p.before.lists[key]) {
 			name, w := p.tool.plain(v.text), v.setting.Way
@@ -53,7 +55,7 @@ func (c *comparison) lists(p *pair) {
 			switch {
 			case w == Ignored && has(p.tool.Aliases, v.text): // another name replaced it
 			case w == Ignored && p.tool.Prefixes && p.before.left(v.text): // a shorter prefix ignored it
-			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(p.before.enabled(), v): // the rule never ran
+			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(enabled(), v): // the rule never ran
 			case v.setting.Way == Ignored && (c.reworks(p.tool) || removable(v.text) || c.moved(p, v) ||
 				project.MatchString(v.file) && !strings.Contains(v.key, "Audit")):
 				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which was so elsewhere or comes with more checks.", key,
