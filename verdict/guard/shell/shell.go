@@ -173,8 +173,8 @@ func (w *walker) binary(c *syntax.BinaryCmd, last bool) {
 }
 
 // summarised reports whether a pipe fails if the check before it does: cs2pr reads what linters of PHP print as Checkstyle's
-// format (https://github.com/staabm/annotate-pull-request-from-checkstyle) unless it is given a file, and tparse reads what "go test -json" prints, and
-// nothing else.
+// format (https://github.com/staabm/annotate-pull-request-from-checkstyle) unless it is given a file, and tparse reads what
+// "go test -json" prints, and nothing else.
 func summarised(c *syntax.BinaryCmd) bool {
 	if firstOf(c.Y) == "cs2pr" {
 		return !slices.ContainsFunc(wordsOf(c.Y)[1:], func(w string) bool { return w == "--graceful-warnings" || !strings.HasPrefix(w, "-") })
