@@ -186,7 +186,9 @@ func (r Run) chosen(before, after []Cell) bool {
 	for axis, all := range had {
 		named := regexp.MustCompile(`(?:matrix\.|\$[({]?)` + regexp.QuoteMeta(axis) + `\b`)
 		if named.MatchString(text) && slices.ContainsFunc(all, func(v string) bool {
-			return !slices.ContainsFunc(has[axis], func(o string) bool { return unversioned(o) == unversioned(v) })
+			return !slices.ContainsFunc(has[axis], func(o string) bool {
+				return o == v || !partition.MatchString(axis) && unversioned(o) == unversioned(v)
+			})
 		}) {
 			return true
 		}
@@ -197,4 +199,8 @@ func (r Run) chosen(before, after []Cell) bool {
 // unversioned is a value without versions: numbers with a dot, or behind a letter. Others count, such as the parts of all tests.
 func unversioned(value string) string { return versions.ReplaceAllString(value, "$1") }
 
-var versions = regexp.MustCompile(`([A-Za-z_])\d[\d.]*|\d+\.\d[\d.]*`)
+var (
+	// partition matches the names of axes that divide the tests.
+	partition = regexp.MustCompile(`(?i)shard|part|group|split|chunk|slice|suite|index`)
+	versions  = regexp.MustCompile(`([A-Za-z_])\d[\d.]*|\d+\.\d[\d.]*`)
+)
