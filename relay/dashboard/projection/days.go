@@ -6,7 +6,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -33,8 +32,9 @@ type daily struct {
 	FirstReviews []int64 `json:"first_reviews,omitempty"`
 	Merges       []int64 `json:"merges,omitempty"`
 
-	// fired are the findings first found on the day; nil if unknown. Notes and the file store them separately.
-	fired []firing
+	// Fired are the findings first found on the day; nil if unknown, as in notes from before rules were noted. The file keeps
+	// them in a column of their own.
+	Fired []firing `json:"fired,omitzero"`
 }
 
 // add adds the counts of another daily.
@@ -75,9 +75,6 @@ func without(list, values []int64) []int64 {
 
 // moments returns what happened to the pull request, if the figures are those of a single one.
 func (d *daily) moments() (list []Moment) {
-	if d == nil {
-		return nil
-	}
 	for _, m := range []struct {
 		moment   Moment
 		happened bool
@@ -94,9 +91,6 @@ func (d *daily) moments() (list []Moment) {
 
 // known measures how much is known about the day: a projection that has read more of the log knows more.
 func (d *daily) known() int {
-	if d == nil {
-		return 0
-	}
 	return d.Opened + d.Merged + d.Closed + d.Rounds + d.Findings + d.Escalations + d.MergedRounds + len(d.FirstReviews)
 }
 
@@ -148,20 +142,16 @@ type placed struct {
 	daily
 }
 
-// placesOf returns what the file stores for a day.
+// placesOf returns the figures of a day in a fixed order.
 func placesOf(day map[place]*daily) []placed {
 	list := make([]placed, 0, len(day))
-	for _, at := range sortedPlaces(day) {
-		list = append(list, placed{at.source, at.repo, *day[at]})
+	for at, d := range day {
+		list = append(list, placed{at.source, at.repo, *d})
 	}
-	return list
-}
-
-// sortedPlaces returns the places in a fixed order.
-func sortedPlaces(places map[place]*daily) []place {
-	return slices.SortedFunc(maps.Keys(places), func(a, b place) int {
-		return cmp.Or(strings.Compare(a.source, b.source), strings.Compare(a.repo, b.repo))
+	slices.SortFunc(list, func(a, b placed) int {
+		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Repo, b.Repo))
 	})
+	return list
 }
 
 // decodeDay decodes the places within the filters. The text of a day about which nothing is known is empty.
@@ -175,7 +165,7 @@ func decodeDay(text []byte, filters []event.Filter) (map[place]*daily, error) {
 	}
 	places := map[place]*daily{}
 	for i, one := range list {
-		if at := (place{one.Source, one.Repo}); at.matches(filters...) {
+		if at := (place{one.Source, one.Repo}).key(); at.matches(filters...) {
 			places[at] = &list[i].daily
 		}
 	}
@@ -188,14 +178,14 @@ func (all days) join(others days) {
 	for number, places := range others {
 		for at, other := range places {
 			d := all.of(number, at)
-			fired := d.fired
-			if weight(other.fired) > weight(fired) {
-				fired = other.fired
+			fired := d.Fired
+			if weight(other.Fired) > weight(fired) {
+				fired = other.Fired
 			}
 			if other.known() > d.known() {
 				*d = *other
 			}
-			d.fired = fired
+			d.Fired = fired
 		}
 	}
 }

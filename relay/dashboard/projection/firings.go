@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"slices"
 
 	"touchstone/relay/event"
@@ -43,14 +42,6 @@ func weight(fired []firing) int {
 	return sum
 }
 
-// firings returns the firings of a day; nil if nothing is known about the day.
-func (d *daily) firings() []firing {
-	if d == nil {
-		return nil
-	}
-	return d.fired
-}
-
 // addFirings adds the findings of the days from one to another, from the pull requests in the file. It adds the
 // findings of one rule, or of all rules if rule is empty.
 func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, rule string, filters ...event.Filter) error {
@@ -60,8 +51,8 @@ func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, r
 	}
 	for number, places := range all {
 		for _, d := range places {
-			if number >= from && number <= to && d.fired == nil {
-				d.fired = []firing{}
+			if number >= from && number <= to && d.Fired == nil {
+				d.Fired = []firing{}
 			}
 		}
 	}
@@ -72,7 +63,7 @@ func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, r
 		&f.Pulls, &f.First, &f.Last}
 	return p.query(ctx, columns, func() error {
 		d := all.of(number, at.key())
-		d.fired = append(d.fired, f)
+		d.Fired = append(d.Fired, f)
 		return nil
 	}, `SELECT day, source, repo, rule, dimension, severity, status, model, guidelines, n, pulls, first, found.last FROM (
 			SELECT kind, at / ? AS day, COUNT(*) AS n, SUM(before = 0) AS pulls, MIN(at) AS first, MAX(at) AS last
@@ -86,16 +77,11 @@ func (p *Projection) addNotedFirings(ctx context.Context, all days, from, to int
 	var number int64
 	var text sql.RawBytes
 	return p.query(ctx, []any{&number, &text}, func() error {
-		var list []notedPlace
-		if json.Unmarshal(text, &list) != nil {
-			return errDamaged
+		places, err := decodeDay(text, filters)
+		for at, d := range places {
+			all.of(number, at).Fired = d.Fired
 		}
-		for _, one := range list {
-			if at := (place{one.Source, one.Repo}); at.matches(filters...) {
-				all.of(number, at).fired = one.Fired
-			}
-		}
-		return nil
+		return err
 	}, "SELECT day, fired FROM days WHERE day >= ? AND day <= ? AND fired <> ''", from, to)
 }
 
@@ -113,7 +99,7 @@ func (p *Projection) lasting(ctx context.Context, from int64, rule string, filte
 	// Remove the other rules before the comparison by weight, because the file's side has this rule alone.
 	for _, places := range noted {
 		for _, d := range places {
-			d.fired = slices.DeleteFunc(d.fired, func(f firing) bool { return rule != "" && f.Rule != rule })
+			d.Fired = slices.DeleteFunc(d.Fired, func(f firing) bool { return rule != "" && f.Rule != rule })
 		}
 	}
 	if err := p.addFirings(ctx, all, from, last, rule, filters...); err != nil {
@@ -125,8 +111,8 @@ func (p *Projection) lasting(ctx context.Context, from int64, rule string, filte
 
 // thinFirings drops the rarer half of the longest list of firings, and reports whether there was anything to
 // drop.
-func thinFirings(list []notedPlace) bool {
-	longest := slices.MaxFunc(list, func(a, b notedPlace) int { return len(a.Fired) - len(b.Fired) }).Fired
+func thinFirings(list []placed) bool {
+	longest := slices.MaxFunc(list, func(a, b placed) int { return len(a.Fired) - len(b.Fired) }).Fired
 	for i := range list {
 		if fired := list[i].Fired; len(fired) == len(longest) && len(fired) > 1 {
 			slices.SortStableFunc(fired, func(a, b firing) int { return cmp.Compare(b.Findings, a.Findings) })

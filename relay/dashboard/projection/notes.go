@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -25,37 +26,19 @@ func dayNote(number int64) string {
 	return "day-" + startOf(number).Format(time.DateOnly)
 }
 
-// notedPlace is one place in a day's note.
-type notedPlace struct {
-	placed
-	// Fired is null in notes written before rules were noted.
-	Fired []firing `json:"fired"`
-}
-
 // readDay reads the note of a day. An unreadable note counts as none.
 func (p *Projection) readDay(ctx context.Context, number int64) (map[place]*daily, error) {
 	text, err := p.config.Store.Note(ctx, dayNote(number))
-	if err != nil || text == "" {
+	if err != nil {
 		return nil, err
 	}
-	var list []notedPlace
-	if json.Unmarshal([]byte(text), &list) != nil {
-		return nil, nil
-	}
-	places := map[place]*daily{}
-	for _, one := range list {
-		one.daily.fired = one.Fired
-		places[place{one.Source, one.Repo}.key()] = &one.daily
-	}
+	places, _ := decodeDay([]byte(text), nil)
 	return places, nil
 }
 
 // writeDay writes the note of a day. If the note is too long, it keeps a sample of the durations.
 func (p *Projection) writeDay(ctx context.Context, number int64, places map[place]*daily) error {
-	var list []notedPlace
-	for _, at := range sortedPlaces(places) {
-		list = append(list, notedPlace{placed{at.source, at.repo, *places[at]}, places[at].fired})
-	}
+	list := placesOf(places)
 	for {
 		text, err := json.Marshal(list)
 		if err != nil {
@@ -69,7 +52,7 @@ func (p *Projection) writeDay(ctx context.Context, number int64, places map[plac
 
 // thin drops every second duration of the longest lists, or rare firings once there are no more durations to
 // drop. It reports whether there was anything to drop.
-func thin(list []notedPlace) bool {
+func thin(list []placed) bool {
 	longest := 1
 	for i := range list {
 		longest = max(longest, len(list[i].FirstReviews), len(list[i].Merges))
@@ -143,18 +126,19 @@ func keepDay(ctx context.Context, tx *sql.Tx, number int64, places map[place]*da
 	if len(places) == 0 {
 		return nil
 	}
-	var list []notedPlace
-	for at, d := range places {
-		if d.fired != nil {
-			list = append(list, notedPlace{placed{Source: at.source, Repo: at.repo}, d.fired})
+	counted, fired := placesOf(places), []placed{}
+	for i := range counted {
+		if one := &counted[i]; one.Fired != nil {
+			fired = append(fired, placed{one.Source, one.Repo, daily{Fired: one.Fired}})
+			one.Fired = nil
 		}
 	}
-	var fired any = "" // nothing is known
-	if len(list) > 0 {
-		fired = document{list}
+	var findings any = "" // nothing is known
+	if len(fired) > 0 {
+		findings = document{fired}
 	}
 	_, err := tx.ExecContext(ctx, "INSERT INTO days (day, live, noted, fired) VALUES (?, '', ?, ?) "+
-		"ON CONFLICT (day) DO UPDATE SET noted = excluded.noted, fired = excluded.fired", number, document{placesOf(places)}, fired)
+		"ON CONFLICT (day) DO UPDATE SET noted = excluded.noted, fired = excluded.fired", number, document{counted}, findings)
 	return err
 }
 
@@ -176,7 +160,8 @@ func (p *Projection) noteDays(ctx context.Context, today int64) error {
 	var changed []int64
 	for number, places := range live {
 		for at, d := range places {
-			if known := noted[number][at]; number <= today && (d.known() > known.known() || weight(d.fired) > weight(known.firings())) {
+			known := cmp.Or(noted[number][at], &daily{})
+			if number <= today && (d.known() > known.known() || weight(d.Fired) > weight(known.Fired)) {
 				changed = append(changed, number)
 				break
 			}

@@ -68,7 +68,7 @@ func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string,
 		p.allowed("kinds.place", filters...), from, max(from, until))
 	for _, places := range noted {
 		for at, d := range places {
-			for _, f := range d.fired {
+			for _, f := range d.Fired {
 				ruleOf(byRule, f).add(cmp.Or(written[at.repo], at.repo), f)
 			}
 		}

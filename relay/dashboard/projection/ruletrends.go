@@ -71,7 +71,7 @@ func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now tim
 	for number, places := range noted {
 		i, ok := index[bucket.Start(startOf(number)).Unix()]
 		for _, d := range places {
-			for _, f := range d.fired {
+			for _, f := range d.Fired {
 				if ok && (q.Model == "" || f.Model == q.Model) && (q.Guidelines == "" || f.Guidelines == q.Guidelines) {
 					trends[i].add(f.Status, f.Findings)
 				}
@@ -114,7 +114,7 @@ func (p *Projection) RuleVersions(ctx context.Context, scope event.Filter, repo,
 	}
 	for _, places := range noted {
 		for _, d := range places {
-			for _, f := range d.fired {
+			for _, f := range d.Fired {
 				models, guidelines = append(models, f.Model), append(guidelines, f.Guidelines)
 			}
 		}

@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -143,7 +144,7 @@ func (b *batch) count(ctx context.Context, number int64, at place, d *daily, tim
 
 // writeMoments runs a statement for each moment that the figures of a day have and but does not.
 func (b *batch) writeMoments(ctx context.Context, statement string, number, row int64, d, but *daily) error {
-	known := but.moments()
+	known := cmp.Or(but, &daily{}).moments()
 	for _, moment := range d.moments() {
 		if slices.Contains(known, moment) {
 			continue
