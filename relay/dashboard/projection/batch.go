@@ -27,12 +27,12 @@ type commitKey struct {
 type cache struct {
 	pulls   map[pullKey]*cached
 	commits map[commitKey]*cachedCommit
-	kinds   map[kind]int64
+	kinds   map[placedKind]int64
 	days    days
 }
 
 func newCache() cache {
-	return cache{map[pullKey]*cached{}, map[commitKey]*cachedCommit{}, map[kind]int64{}, days{}}
+	return cache{map[pullKey]*cached{}, map[commitKey]*cachedCommit{}, map[placedKind]int64{}, days{}}
 }
 
 // cachedCommit is a commit with the pull requests that list it as a head in the file.

@@ -62,12 +62,9 @@ func (v *view) share(s Summary, f figures) map[int64]*daily {
 
 // datedFinding is a finding with the round that found it first.
 type datedFinding struct {
-	ID, Rule          string
-	Dimension         verdict.Dimension
-	Severity          verdict.Severity
-	Status            verdict.Status
-	at                time.Time
-	model, guidelines string
+	id string
+	at time.Time
+	kind
 }
 
 func (v *view) figures(s Summary) (f figures) {
@@ -84,13 +81,13 @@ func (v *view) figures(s Summary) (f figures) {
 	}
 	f.unattended = s.State == "merged" && v.onHead != nil && v.onHead.Record.Verdict == verdict.Approve && !lifted && v.LabelledAt.IsZero()
 	for _, e := range v.ledger() {
-		d := datedFinding{
-			ID: Plain(e.ID, 40), Rule: Plain(e.Rule, 120), Dimension: verdict.Dimension(Plain(string(e.Dimension), 40)),
+		d := datedFinding{id: Plain(e.ID, 40), kind: kind{
+			Rule: Plain(e.Rule, 120), Dimension: verdict.Dimension(Plain(string(e.Dimension), 40)),
 			Severity: verdict.Severities()[e.Severity.Rank()], Status: verdict.Status(Plain(string(e.Status), 40)),
-		}
+		}}
 		for _, r := range f.rounds {
 			if d.at.IsZero() || r.Round <= e.First {
-				d.at, d.model, d.guidelines = r.At, r.Model, r.guidelines
+				d.at, d.Model, d.Guidelines = r.At, r.Model, r.guidelines
 			}
 		}
 		f.findings = append(f.findings, d)

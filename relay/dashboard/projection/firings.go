@@ -10,15 +10,27 @@ import (
 	"touchstone/verdict"
 )
 
-// firing counts the findings of one kind in one repository that were first found on one day.
-type firing struct {
+// kind is what similar findings have in common.
+type kind struct {
 	Rule       string            `json:"rule"`
 	Dimension  verdict.Dimension `json:"dimension,omitempty"`
 	Severity   verdict.Severity  `json:"severity"`
 	Status     verdict.Status    `json:"status"`
 	Model      string            `json:"model,omitempty"`
 	Guidelines string            `json:"guidelines,omitempty"`
-	Findings   int               `json:"findings"`
+}
+
+// kindColumns are the columns of a kind, which columns has the fields for.
+const kindColumns = "rule, dimension, severity, status, model, guidelines"
+
+func (k *kind) columns() []any {
+	return []any{&k.Rule, &k.Dimension, &k.Severity, &k.Status, &k.Model, &k.Guidelines}
+}
+
+// firing counts the findings of one kind in one repository that were first found on one day.
+type firing struct {
+	kind
+	Findings int `json:"findings"`
 	// Pulls counts the pull requests in which the rule fired for the first time.
 	Pulls int `json:"pulls,omitempty"`
 	// First and Last are when the first and the last of the findings were found, in milliseconds since 1970.
@@ -59,13 +71,12 @@ func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, r
 	var number int64
 	var at place
 	var f firing
-	columns := []any{&number, &at.source, &at.repo, &f.Rule, &f.Dimension, &f.Severity, &f.Status, &f.Model, &f.Guidelines, &f.Findings,
-		&f.Pulls, &f.First, &f.Last}
+	columns := append(f.columns(), &number, &at.source, &at.repo, &f.Findings, &f.Pulls, &f.First, &f.Last)
 	return p.query(ctx, columns, func() error {
 		d := all.of(number, at.key())
 		d.Fired = append(d.Fired, f)
 		return nil
-	}, `SELECT day, source, repo, rule, dimension, severity, status, model, guidelines, n, pulls, first, found.last FROM (
+	}, "SELECT "+kindColumns+`, day, source, repo, n, pulls, first, found.last FROM (
 			SELECT kind, at / ? AS day, COUNT(*) AS n, SUM(before = 0) AS pulls, MIN(at) AS first, MAX(at) AS last
 			FROM findings INDEXED BY findings_by_kind WHERE at >= ? AND at < ?`+of+` GROUP BY kind, day
 		) AS found JOIN kinds ON kinds.id = found.kind JOIN places ON places.id = kinds.place WHERE `+

@@ -56,12 +56,11 @@ func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string,
 	byRule, written := map[string]*Rule{}, map[string]string{} // written maps lower-case names of repositories to their spelling
 	var f firing
 	var in string
-	columns := []any{&f.Rule, &f.Dimension, &f.Severity, &f.Status, &f.Model, &f.Guidelines, &in, &f.Findings, &f.Pulls, &f.First, &f.Last}
-	err = p.query(ctx, columns, func() error {
+	err = p.query(ctx, append(f.columns(), &in, &f.Findings, &f.Pulls, &f.First, &f.Last), func() error {
 		written[strings.ToLower(in)] = in
 		ruleOf(byRule, f).add(in, f)
 		return nil
-	}, `SELECT rule, dimension, severity, status, model, guidelines, places.repo, found.n, found.pulls, found.first, found.last FROM (
+	}, "SELECT "+kindColumns+`, places.repo, found.n, found.pulls, found.first, found.last FROM (
 			SELECT kind, COUNT(*) AS n, SUM(before < ?) AS pulls, MIN(at) AS first, MAX(at) AS last
 			FROM findings INDEXED BY findings_by_kind WHERE at >= ? GROUP BY kind
 		) AS found JOIN kinds ON kinds.id = found.kind JOIN places ON places.id = kinds.place WHERE `+

@@ -8,8 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"touchstone/verdict"
 )
 
 // flush writes what the batch touched.
@@ -167,12 +165,12 @@ func (b *batch) writeFindings(ctx context.Context, at int64, pull *cached, f fig
 	}
 	before := map[string]int64{}
 	for _, e := range f.findings {
-		of, err := b.kind(ctx, kind{at, e.Rule, e.Dimension, e.Severity, e.Status, e.model, e.guidelines})
+		of, err := b.kind(ctx, placedKind{at, e.kind})
 		if err != nil {
 			return err
 		}
 		found := toMillis(e.at)
-		if err := b.exec(ctx, "INSERT OR REPLACE INTO findings (pull, id, kind, at, before) VALUES (?, ?, ?, ?, ?)", pull.row, e.ID, of, found,
+		if err := b.exec(ctx, "INSERT OR REPLACE INTO findings (pull, id, kind, at, before) VALUES (?, ?, ?, ?, ?)", pull.row, e.id, of, found,
 			before[e.Rule]); err != nil {
 			return err
 		}
@@ -182,26 +180,21 @@ func (b *batch) writeFindings(ctx context.Context, at int64, pull *cached, f fig
 	return nil
 }
 
-// kind is what similar findings have in common.
-type kind struct {
-	place             int64
-	rule              string
-	dimension         verdict.Dimension
-	severity          verdict.Severity
-	status            verdict.Status
-	model, guidelines string
+// placedKind is a kind of findings in one place.
+type placedKind struct {
+	place int64
+	kind
 }
 
 // kind returns the number of a kind of findings, which it adds if it is new.
-func (b *batch) kind(ctx context.Context, k kind) (int64, error) {
+func (b *batch) kind(ctx context.Context, k placedKind) (int64, error) {
 	if id, ok := b.p.cache.kinds[k]; ok {
 		return id, nil
 	}
-	values := []any{k.rule, k.place, k.dimension, k.severity, k.status, k.model, k.guidelines}
 	var id int64
 	// SQLite returns the id of a row that is there only if it is updated.
-	err := b.one(ctx, "INSERT INTO kinds (rule, place, dimension, severity, status, model, guidelines) VALUES (?, ?, ?, ?, ?, ?, ?) "+
-		"ON CONFLICT DO UPDATE SET rule = excluded.rule RETURNING id", values, &id)
+	err := b.one(ctx, "INSERT INTO kinds ("+kindColumns+", place) VALUES (?, ?, ?, ?, ?, ?, ?) "+
+		"ON CONFLICT DO UPDATE SET rule = excluded.rule RETURNING id", append(k.columns(), k.place), &id)
 	if err == nil {
 		b.p.cache.kinds[k] = id
 	}
