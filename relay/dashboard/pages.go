@@ -373,7 +373,7 @@ func (d *Dashboard) readRules(r *http.Request, viewer Viewer) (rules []projectio
 	if a, err = d.ask(r, d.config.Projection.RulesSince); err != nil {
 		return nil, a, err
 	}
-	rules, err = d.config.Projection.Rules(r.Context(), viewer.Scope, a.repo, a.since)
+	rules, err = d.config.Projection.Rules(r.Context(), projection.RuleQuery{Scope: viewer.Scope, Repo: a.repo}, a.since)
 	return rules, a, err
 }
 

@@ -52,7 +52,7 @@ func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 	if err != nil {
 		return err
 	}
-	models, versions, err := d.config.Projection.RuleVersions(r.Context(), viewer.Scope, a.repo, q.Rule, a.since)
+	models, versions, err := d.config.Projection.RuleVersions(r.Context(), q, a.since)
 	if err != nil {
 		return err
 	}

@@ -54,13 +54,19 @@ func weight(fired []firing) int {
 	return sum
 }
 
+// ofRule returns an SQL condition on findings, which are those of one rule, or all if rule is empty, and args with those of the
+// condition.
+func ofRule(rule string, args ...any) (string, []any) {
+	if rule == "" {
+		return "", args
+	}
+	return " AND kind IN (SELECT id FROM kinds WHERE rule = ?)", append(args, rule)
+}
+
 // addFirings adds the findings of the days from one to another, from the pull requests in the file. It adds the
 // findings of one rule, or of all rules if rule is empty.
 func (p *Projection) addFirings(ctx context.Context, all days, from, to int64, rule string, filters ...event.Filter) error {
-	of, args := "", []any{dayMillis, from * dayMillis, (to + 1) * dayMillis}
-	if rule != "" {
-		of, args = " AND kind IN (SELECT id FROM kinds WHERE rule = ?)", append(args, rule)
-	}
+	of, args := ofRule(rule, dayMillis, from*dayMillis, (to+1)*dayMillis)
 	for number, places := range all {
 		for _, d := range places {
 			if number >= from && number <= to && d.Fired == nil {

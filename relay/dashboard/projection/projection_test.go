@@ -241,7 +241,7 @@ func TestAnyOrderAndDuplicatesComeToTheSame(t *testing.T) {
 		trends[0].Escalations != 1 || trends[0].Merge.P50 != 1800 {
 		t.Errorf("trends %+v, %v", trends, err)
 	}
-	rules, err := p.Rules(t.Context(), event.Filter{}, "", began)
+	rules, err := p.Rules(t.Context(), projection.RuleQuery{}, began)
 	if err != nil || len(rules) != 1 || rules[0].Rule != "security/S2" || rules[0].Outcomes[verdict.Verified] != 1 {
 		t.Errorf("rules %+v, %v", rules, err)
 	}

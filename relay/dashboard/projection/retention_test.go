@@ -117,7 +117,7 @@ func TestFiguresOfADayOutliveTheLogAndTheFile(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rules, err := p.Rules(t.Context(), event.Filter{}, "", from)
+				rules, err := p.Rules(t.Context(), projection.RuleQuery{}, from)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -161,7 +161,8 @@ func TestFiguresOfADayOutliveTheLogAndTheFile(t *testing.T) {
 				if again, all := rule(p, 10); len(again) != 11 || !reflect.DeepEqual(again[0], fired[0]) || !reflect.DeepEqual(all, rules) {
 					t.Errorf("what fired, after the log and the file are gone:\n got %+v, %+v\nwant %+v, %+v", again, all, fired, rules)
 				}
-				if others, err := p.Rules(t.Context(), event.Filter{Repos: []string{"other/*"}}, "", began); err != nil || len(others) > 0 {
+				elsewhere := projection.RuleQuery{Scope: event.Filter{Repos: []string{"other/*"}}}
+				if others, err := p.Rules(t.Context(), elsewhere, began); err != nil || len(others) > 0 {
 					t.Errorf("what fired within another scope: %+v, %v", others, err)
 				}
 				secret, err := p.Trends(t.Context(), event.Filter{Repos: []string{"other/*"}}, "", projection.Day, began, began)
@@ -238,7 +239,7 @@ func TestRetentionBoundsTheFile(t *testing.T) {
 		if err != nil || !known || detail.Trimmed || detail.Title != "Add search" || detail.Head != "ddd" {
 			t.Errorf("what is open: %+v, %v", detail, err)
 		}
-		if rules, err := p.Rules(t.Context(), event.Filter{}, "", began); err != nil || len(rules) != 1 {
+		if rules, err := p.Rules(t.Context(), projection.RuleQuery{}, began); err != nil || len(rules) != 1 {
 			t.Errorf("rules %+v, %v", rules, err)
 		}
 		// The repository gets another name, under which somebody labels what ended.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"touchstone/relay/event"
 	"touchstone/verdict"
 )
 
@@ -46,13 +45,14 @@ func (r Rule) count(is func(verdict.Status) bool) (n int) {
 }
 
 // Rules returns the guideline rows that fired since a moment, the most frequent first. For the days before the
-// log begins it counts the noted findings.
-func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string, since time.Time) ([]Rule, error) {
-	filters, from := within(scope, repo), toMillis(since)
-	noted, until, err := p.lasting(ctx, dayOf(since), "", filters...)
+// log begins it counts the noted findings. It uses only the query's Scope, Repo and Rule.
+func (p *Projection) Rules(ctx context.Context, q RuleQuery, since time.Time) ([]Rule, error) {
+	filters, from := within(q.Scope, q.Repo), toMillis(since)
+	noted, until, err := p.lasting(ctx, dayOf(since), q.Rule, filters...)
 	if err != nil {
 		return nil, err
 	}
+	of, args := ofRule(q.Rule, from, max(from, until))
 	byRule, written := map[string]*Rule{}, map[string]string{} // written maps lower-case names of repositories to their spelling
 	var f firing
 	var in string
@@ -62,9 +62,9 @@ func (p *Projection) Rules(ctx context.Context, scope event.Filter, repo string,
 		return nil
 	}, "SELECT "+kindColumns+`, places.repo, found.n, found.pulls, found.first, found.last FROM (
 			SELECT kind, COUNT(*) AS n, SUM(before < ?) AS pulls, MIN(at) AS first, MAX(at) AS last
-			FROM findings INDEXED BY findings_by_kind WHERE at >= ? GROUP BY kind
+			FROM findings INDEXED BY findings_by_kind WHERE at >= ?`+of+` GROUP BY kind
 		) AS found JOIN kinds ON kinds.id = found.kind JOIN places ON places.id = kinds.place WHERE `+
-		p.allowed("kinds.place", filters...), from, max(from, until))
+		p.allowed("kinds.place", filters...), args...)
 	for _, places := range noted {
 		for at, d := range places {
 			for _, f := range d.Fired {

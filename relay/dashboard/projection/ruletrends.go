@@ -3,6 +3,7 @@ package projection
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -43,7 +44,8 @@ type RuleQuery struct {
 	// Scope is what the caller may see, Repo a glob of repositories; an empty Repo matches all.
 	Scope event.Filter
 	Repo  string
-	Rule  string
+	// Rule is the row's id; for Rules, an empty Rule matches all.
+	Rule string
 	// Model and Guidelines are what the findings were found with; empty matches any.
 	Model, Guidelines string
 	Bucket            Bucket
@@ -104,30 +106,14 @@ func (p *Projection) RuleTrends(ctx context.Context, q RuleQuery, since, now tim
 	return trends, err
 }
 
-// RuleVersions returns the models and the guidelines' versions with which a row fired since a moment, by name.
-func (p *Projection) RuleVersions(ctx context.Context, scope event.Filter, repo, rule string, since time.Time) (models, guidelines []string,
-	err error) {
-	filters, from := within(scope, repo), toMillis(since)
-	noted, until, err := p.lasting(ctx, dayOf(since), rule, filters...)
-	if err != nil {
-		return nil, nil, err
+// RuleVersions returns the models and the guidelines' versions with which a row fired since a moment, by name. Like Rules, it
+// uses only the query's Scope, Repo and Rule.
+func (p *Projection) RuleVersions(ctx context.Context, q RuleQuery, since time.Time) (models, guidelines []string, err error) {
+	rules, err := p.Rules(ctx, q, since)
+	for _, r := range rules {
+		models, guidelines = slices.Sorted(maps.Keys(r.Models)), slices.Sorted(maps.Keys(r.Guidelines))
 	}
-	for _, places := range noted {
-		for _, d := range places {
-			for _, f := range d.Fired {
-				models, guidelines = append(models, f.Model), append(guidelines, f.Guidelines)
-			}
-		}
-	}
-	var model, version string
-	err = p.query(ctx, []any{&model, &version}, func() error {
-		models, guidelines = append(models, model), append(guidelines, version)
-		return nil
-	}, "SELECT DISTINCT model, guidelines FROM kinds WHERE rule = ? AND "+p.allowed("place", filters...)+
-		" AND EXISTS (SELECT 1 FROM findings WHERE kind = kinds.id AND at >= ?)", rule, max(from, until))
-	slices.Sort(models)
-	slices.Sort(guidelines)
-	return slices.Compact(models), slices.Compact(guidelines), err
+	return models, guidelines, err
 }
 
 // add counts findings.

@@ -2,6 +2,7 @@ package projection_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"touchstone/relay/dashboard/projection"
@@ -27,6 +28,10 @@ func TestARuleIsToldApartByModelAndGuidelines(t *testing.T) {
 			len(got[0].Pulls) != c.pulls {
 			t.Errorf("by %q with %q: %+v, %v", c.model, c.guidelines, got, err)
 		}
+	}
+	models, guidelines, err := p.RuleVersions(t.Context(), projection.RuleQuery{Rule: "security/S2"}, began)
+	if err != nil || !slices.Equal(models, []string{"opus", "sonnet"}) || !slices.Equal(guidelines, []string{"v1", "v2"}) {
+		t.Errorf("the row fired by %q with %q, %v", models, guidelines, err)
 	}
 }
 

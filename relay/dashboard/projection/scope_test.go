@@ -39,7 +39,7 @@ func TestScopeLimitsEverything(t *testing.T) {
 		if err != nil || trends[0].Merged != want || trends[0].Rounds != 2*want {
 			t.Errorf("%s: trends %+v, %v", scope, trends, err)
 		}
-		rules, err := p.Rules(ctx, filter, "", began)
+		rules, err := p.Rules(ctx, projection.RuleQuery{Scope: filter}, began)
 		findings := 0
 		for _, r := range rules {
 			findings += r.Findings
