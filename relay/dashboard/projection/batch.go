@@ -222,27 +222,12 @@ func (b *batch) place(ctx context.Context, e event.Event) (int64, error) {
 
 // take applies an event to its commit and its pull request, and returns the number of the pull request.
 func (b *batch) take(ctx context.Context, e event.Event, in parsed, at int64) (int, error) {
-	var sha string
-	switch e.Type {
-	case "repository":
-		if e.Action == "deleted" {
-			return 0, b.deleted(ctx, e, at)
-		}
-		return e.Number, nil
-	case "status":
-		sha = in.SHA
-	case "check_run":
-		if in.CheckRun != nil {
-			sha = in.CheckRun.HeadSHA
-		}
-	case "workflow_run":
-		sha = in.WorkflowRun.HeadSHA
-	case "push":
-		sha = in.After
+	if e.Type == "repository" && e.Action == "deleted" {
+		return 0, b.deleted(ctx, e, at)
 	}
 	number := e.Number
-	if sha = Plain(sha, 64); sha != "" {
-		pull, err := b.takeCommit(ctx, e, in, commitKey{at, sha})
+	if sha, apply := onCommit(e, in); sha != "" {
+		pull, err := b.takeCommit(ctx, commitKey{at, sha}, apply)
 		if err != nil {
 			return 0, err
 		}
@@ -279,23 +264,14 @@ func (b *batch) take(ctx context.Context, e event.Event, in parsed, at int64) (i
 	return number, nil
 }
 
-// takeCommit applies an event to a commit, and marks the pull requests that have it as a head to be rewritten.
-// It returns the number of one of them; 0 if there is none.
-func (b *batch) takeCommit(ctx context.Context, e event.Event, in parsed, key commitKey) (number int, err error) {
+// takeCommit changes a commit, and marks the pull requests that have it as a head to be rewritten. It returns the number of one
+// of them; 0 if there is none.
+func (b *batch) takeCommit(ctx context.Context, key commitKey, apply func(*Commit)) (number int, err error) {
 	commit, err := b.commit(ctx, key)
 	if err != nil {
 		return 0, err
 	}
-	switch e.Type {
-	case "status":
-		commit.status(e, in)
-	case "check_run":
-		commit.run(in.CheckRun, e)
-	case "workflow_run":
-		commit.workflow(in.WorkflowRun)
-	case "push":
-		commit.push(in)
-	}
+	apply(&commit.Commit)
 	b.commits[key] = true
 	number = b.heads[key]
 	for _, number = range commit.pulls {

@@ -54,6 +54,21 @@ type Fix struct {
 // maxChecks bounds the checks that are kept of a commit. Of more than that, those that passed are the first to go.
 const maxChecks = 300
 
+// onCommit returns the name of the commit that an event is about, and what the event changes of it; "" if it is about none.
+func onCommit(e event.Event, in parsed) (sha string, apply func(*Commit)) {
+	switch {
+	case e.Type == "status":
+		sha, apply = in.SHA, func(c *Commit) { c.status(e, in) }
+	case e.Type == "check_run" && in.CheckRun != nil:
+		sha, apply = in.CheckRun.HeadSHA, func(c *Commit) { c.run(in.CheckRun, e) }
+	case e.Type == "workflow_run":
+		sha, apply = in.WorkflowRun.HeadSHA, func(c *Commit) { c.workflow(in.WorkflowRun) }
+	case e.Type == "push":
+		sha, apply = in.After, func(c *Commit) { c.push(in) }
+	}
+	return Plain(sha, 64), apply
+}
+
 // status processes a commit status.
 func (c *Commit) status(e event.Event, in parsed) {
 	name := Plain(in.Context, maxName)
