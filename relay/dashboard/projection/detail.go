@@ -64,7 +64,7 @@ func settled(f Finding) int {
 
 // round converts a review with a record. Durations are never negative, even if clocks differ.
 func (v *view) round(r Review) Round {
-	round := Round{Head: r.SHA, By: r.By, At: r.At, URL: r.URL, Key: r.Key, id: r.ID, Doubt: v.doubt(r, v.reviewers)}
+	round := Round{Head: r.SHA, By: r.By, At: r.At, URL: r.URL, Key: r.Key, Doubt: v.doubt(r, v.reviewers)}
 	if at := v.headAt(r.SHA); !at.IsZero() {
 		round.Waited = max(0, r.At.Sub(at).Seconds())
 	}

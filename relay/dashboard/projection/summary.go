@@ -90,7 +90,6 @@ type Round struct {
 
 	guidelines string
 	tokens     int64
-	id         int64
 }
 
 // Finding is one entry of the ledger.

@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,13 +14,10 @@ const maxText = 200
 
 // describe summarises an event in a few words for a pull request's timeline.
 func describe(e event.Event, in parsed) string {
-	switch e.Type {
-	case "pull_request":
+	switch {
+	case e.Type == "pull_request" && in.PullRequest != nil:
 		return describePull(e, in)
-	case "pull_request_review":
-		if in.Review == nil {
-			return ""
-		}
+	case e.Type == "pull_request_review" && in.Review != nil:
 		text := strings.ReplaceAll(strings.ToLower(Plain(in.Review.State, 40)), "_", " ")
 		if e.Action != "submitted" {
 			text = Plain(e.Action, 40) + ", was " + text
@@ -30,41 +28,26 @@ func describe(e event.Event, in parsed) string {
 			text += ": " + line
 		}
 		return text
-	case "issue_comment", "pull_request_review_comment":
-		if in.Comment == nil {
-			return ""
-		}
+	case (e.Type == "issue_comment" || e.Type == "pull_request_review_comment") && in.Comment != nil:
 		return Plain(firstLine(in.Comment.Body), maxText)
-	case "check_run":
-		if in.CheckRun == nil {
-			return ""
-		}
-		state := in.CheckRun.Status
-		if in.CheckRun.Conclusion != "" {
-			state = in.CheckRun.Conclusion
-		}
-		return Plain(in.CheckRun.Name, 100) + ": " + Plain(state, 40)
-	case "status":
+	case e.Type == "check_run" && in.CheckRun != nil:
+		return Plain(in.CheckRun.Name, 100) + ": " + Plain(cmp.Or(in.CheckRun.Conclusion, in.CheckRun.Status), 40)
+	case e.Type == "status":
 		text := Plain(in.Context, 100) + ": " + Plain(in.State, 20)
 		if in.Description != "" {
 			text += ", " + Plain(in.Description, maxText)
 		}
 		return text
-	case "push":
-		if n := len(in.Commits); n == 1 {
-			return Plain(firstLine(in.Commits[0].Message), maxText)
-		} else if n > 1 {
-			return fmt.Sprintf("%d commits", n)
-		}
+	case e.Type == "push" && len(in.Commits) == 1:
+		return Plain(firstLine(in.Commits[0].Message), maxText)
+	case e.Type == "push" && len(in.Commits) > 1:
+		return fmt.Sprintf("%d commits", len(in.Commits))
 	}
 	return ""
 }
 
 func describePull(e event.Event, in parsed) string {
 	o := in.PullRequest
-	if o == nil {
-		return ""
-	}
 	switch e.Action {
 	case "opened", "reopened", "edited":
 		return Plain(o.Title, maxText)
