@@ -147,7 +147,7 @@ func (d *Dashboard) apiPulls(w http.ResponseWriter, r *http.Request, viewer View
 	return reply(w, r, http.StatusOK, struct {
 		Pulls []projection.Summary `json:"pulls"`
 		listed
-	}{pulls, d.listed(r, page(q, more))})
+	}{pulls, d.listed(viewer, page(q, more))})
 }
 
 // listed are the fields that every list has.
@@ -157,8 +157,8 @@ type listed struct {
 	KnownSince time.Time `json:"known_since,omitzero"`
 }
 
-func (d *Dashboard) listed(r *http.Request, next string) listed {
-	return listed{asOf(r), next, d.config.Projection.Since()}
+func (d *Dashboard) listed(viewer Viewer, next string) listed {
+	return listed{viewer.asOf, next, d.config.Projection.Since()}
 }
 
 // readPull reads the pull request that a path names. The sentence unknown says that there is none, or that the viewer may not
@@ -180,7 +180,7 @@ func (d *Dashboard) apiPull(w http.ResponseWriter, r *http.Request, viewer Viewe
 	return reply(w, r, http.StatusOK, struct {
 		projection.Detail
 		AsOf string `json:"as_of"`
-	}{detail, asOf(r)})
+	}{detail, viewer.asOf})
 }
 
 // eventQuery reads the parameters of a list of events. The error is a sentence.
@@ -236,7 +236,7 @@ func (d *Dashboard) apiEvents(w http.ResponseWriter, r *http.Request, viewer Vie
 	return reply(w, r, http.StatusOK, struct {
 		Events []projection.Line `json:"events"`
 		listed
-	}{events, d.listed(r, next)})
+	}{events, d.listed(viewer, next)})
 }
 
 // find returns the event that a path names, if the viewer may see it. The caller calls release once it has answered.
@@ -303,7 +303,7 @@ type asked struct {
 func (a asked) csv() bool { return a.values.Get("format") == "csv" }
 
 // listed returns the fields of a list of statistics.
-func (a asked) listed(r *http.Request) listed { return listed{AsOf: asOf(r), KnownSince: a.known} }
+func (a asked) listed(viewer Viewer) listed { return listed{AsOf: viewer.asOf, KnownSince: a.known} }
 
 // ask reads the parameters that all statistics have, and since when there are such statistics.
 func (d *Dashboard) ask(r *http.Request, known func(context.Context) (time.Time, error)) (a asked, err error) {
@@ -357,7 +357,7 @@ func (d *Dashboard) apiRules(w http.ResponseWriter, r *http.Request, viewer View
 		Rules []projection.Rule `json:"rules"`
 		Since time.Time         `json:"since"`
 		listed
-	}{rules, a.since, a.listed(r)})
+	}{rules, a.since, a.listed(viewer)})
 }
 
 func (d *Dashboard) apiTrends(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
@@ -372,7 +372,7 @@ func (d *Dashboard) apiTrends(w http.ResponseWriter, r *http.Request, viewer Vie
 		Buckets []projection.Trend `json:"buckets"`
 		Bucket  projection.Bucket  `json:"bucket"`
 		listed
-	}{trends, a.bucket, a.listed(r)})
+	}{trends, a.bucket, a.listed(viewer)})
 }
 
 func trendsTable(trends []projection.Trend) [][]string {
@@ -405,7 +405,7 @@ func (d *Dashboard) apiMachines(w http.ResponseWriter, r *http.Request, viewer V
 	return reply(w, r, http.StatusOK, struct {
 		Machines []Machine `json:"machines"`
 		listed
-	}{d.machines.list(d.now(), viewer, d.config.Relay.Head()), d.listed(r, "")})
+	}{d.machines.list(d.now(), viewer, d.config.Relay.Head()), d.listed(viewer, "")})
 }
 
 func (d *Dashboard) apiHealth(w http.ResponseWriter, r *http.Request, viewer Viewer) error {

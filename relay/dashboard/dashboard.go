@@ -9,9 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"net/http"
-	"slices"
 	"time"
 
 	"touchstone/relay/dashboard/projection"
@@ -31,6 +29,7 @@ type Viewer struct {
 	Admin bool
 
 	logins []string // the logins of the viewer's own agents
+	asOf   string   // the position in the log that the answer includes at least
 }
 
 // anonymous reports whether every process on this machine may read.
@@ -78,11 +77,10 @@ type Config struct {
 
 // Dashboard answers the requests for the page and the API.
 type Dashboard struct {
-	// Pages and API are the patterns of the requests that Serve answers, those of browsers and those of programs.
-	Pages, API []string
+	// Pages and API answer the requests of browsers and of programs, by their patterns for http.ServeMux.
+	Pages, API map[string]Handler
 
 	config   Config
-	routes   *http.ServeMux
 	machines machines
 	changes  changes
 	shared   shared
@@ -90,12 +88,15 @@ type Dashboard struct {
 	now      func() time.Time
 }
 
+// Handler answers a request of a viewer.
+type Handler func(w http.ResponseWriter, r *http.Request, viewer Viewer)
+
 // New creates a dashboard. Its pages are live while Run runs.
 func New(config Config) *Dashboard {
-	d := &Dashboard{config: config, routes: http.NewServeMux(), now: time.Now,
+	d := &Dashboard{config: config, now: time.Now,
 		machines: machines{known: map[machineKey]Machine{}, said: map[machineKey]string{}},
 		changes:  changes{scopes: map[string]*scopeChanges{}}, shared: shared{answers: map[string]sharedAnswer{}}}
-	d.Pages = d.add(map[string]view{
+	d.Pages = d.handlers(map[string]view{
 		"GET /{$}":                           d.share(d.board),
 		"GET /pulls/{owner}/{repo}/{number}": d.share(d.pull),
 		"GET /log":                           d.share(d.log),
@@ -106,7 +107,7 @@ func New(config Config) *Dashboard {
 		"GET /machines":                      d.machinesPage,
 		"GET /health":                        d.health,
 	})
-	d.API = d.add(map[string]view{
+	d.API = d.handlers(map[string]view{
 		"GET /api/v1/pulls":                         d.apiPulls,
 		"GET /api/v1/pulls/{owner}/{repo}/{number}": d.apiPull,
 		"GET /api/v1/events":                        d.apiEvents,
@@ -122,14 +123,24 @@ func New(config Config) *Dashboard {
 	return d
 }
 
-// add makes the views answer the requests of their patterns, and returns the patterns.
-func (d *Dashboard) add(views map[string]view) []string {
+// freshness is how long a request waits at most until the projection includes what the answer has to show.
+const freshness = 500 * time.Millisecond
+
+// handlers returns the handlers that answer by the views.
+func (d *Dashboard) handlers(views map[string]view) map[string]Handler {
+	all := map[string]Handler{}
 	for pattern, page := range views {
-		d.routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			d.respond(w, r, r.Context().Value(viewerKey{}).(Viewer), page)
-		})
+		all[pattern] = func(w http.ResponseWriter, r *http.Request, viewer Viewer) {
+			if r.Method == http.MethodGet || r.Method == http.MethodHead {
+				wait, cancel := context.WithTimeout(r.Context(), freshness)
+				d.config.Projection.Reach(wait, d.wanted(r))
+				cancel()
+			}
+			viewer.logins, viewer.asOf = d.machines.logins(viewer.Token), d.config.Projection.Cursor()
+			d.respond(w, r, viewer, page)
+		}
 	}
-	return slices.Sorted(maps.Keys(views))
+	return all
 }
 
 // view answers a request of a viewer, or returns why it cannot: a refusal, or that the projection could not be read.
@@ -152,33 +163,6 @@ func (d *Dashboard) respond(w http.ResponseWriter, r *http.Request, viewer Viewe
 	if err := page(w, r, viewer); err != nil {
 		d.failed(w, r, viewer, err)
 	}
-}
-
-// Keys of a request's context: the viewer, and the position in the log that the answer includes at least.
-type (
-	viewerKey struct{}
-	asOfKey   struct{}
-)
-
-// freshness is how long a request waits at most until the projection includes what the answer has to show.
-const freshness = 500 * time.Millisecond
-
-// Serve answers a request of a viewer.
-func (d *Dashboard) Serve(w http.ResponseWriter, r *http.Request, viewer Viewer) {
-	viewer.logins = d.machines.logins(viewer.Token)
-	ctx := context.WithValue(r.Context(), viewerKey{}, viewer)
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		wait, cancel := context.WithTimeout(ctx, freshness)
-		d.config.Projection.Reach(wait, d.wanted(r))
-		cancel()
-	}
-	d.routes.ServeHTTP(w, r.WithContext(context.WithValue(ctx, asOfKey{}, d.config.Projection.Cursor())))
-}
-
-// asOf returns the position in the log that the answer to a request includes at least.
-func asOf(r *http.Request) string {
-	at, _ := r.Context().Value(asOfKey{}).(string)
-	return at
 }
 
 // reply answers with JSON.

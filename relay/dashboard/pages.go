@@ -57,13 +57,13 @@ type frame struct {
 
 // show answers with a page. It returns nil, so that a view can end with it.
 func (d *Dashboard) show(w http.ResponseWriter, r *http.Request, viewer Viewer, name, nav, title string, data any) error {
-	d.showAs(w, r, http.StatusOK, name, frame{Title: title, Nav: nav, Viewer: viewer, Open: viewer.anonymous(), Data: data})
+	d.showAs(w, r, http.StatusOK, name, frame{Title: title, Nav: nav, Viewer: viewer, Data: data})
 	return nil
 }
 
 func (d *Dashboard) showAs(w http.ResponseWriter, r *http.Request, status int, name string, f frame) {
 	f.Self, f.Now = r.URL.RequestURI(), d.now().UTC()
-	f.Since, f.AsOf = d.config.Projection.Since(), asOf(r)
+	f.Since, f.AsOf, f.Open = d.config.Projection.Since(), f.Viewer.asOf, f.Viewer.anonymous() && !f.SignIn
 	f.Stopped, f.Reviewers = d.config.Projection.State() != nil, len(d.config.Reviewers) > 0
 	part := "layout.html"
 	if refreshes(r) {
@@ -80,7 +80,7 @@ func (d *Dashboard) showAs(w http.ResponseWriter, r *http.Request, status int, n
 
 // Problem answers a request of a viewer with a page that says what is wrong.
 func (d *Dashboard) Problem(w http.ResponseWriter, r *http.Request, viewer Viewer, status int, sentence string) {
-	d.showAs(w, r, status, "problem", frame{Title: http.StatusText(status), Viewer: viewer, Open: viewer.anonymous(), Data: sentence})
+	d.showAs(w, r, status, "problem", frame{Title: http.StatusText(status), Viewer: viewer, Data: sentence})
 }
 
 // failed answers a request that a view could not answer: with a page or, below /api/, with JSON.

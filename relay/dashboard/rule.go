@@ -79,7 +79,7 @@ func (d *Dashboard) apiRule(w http.ResponseWriter, r *http.Request, viewer Viewe
 		Buckets []projection.RuleTrend `json:"buckets"`
 		Bucket  projection.Bucket      `json:"bucket"`
 		listed
-	}{q.Rule, trends, a.bucket, a.listed(r)})
+	}{q.Rule, trends, a.bucket, a.listed(viewer)})
 }
 
 func ruleTable(trends []projection.RuleTrend) [][]string {

@@ -76,7 +76,7 @@ func (d *Dashboard) share(page view) view {
 		if !refreshes(r) {
 			return page(w, r, viewer)
 		}
-		who, values := Viewer{Scope: viewer.Scope}, r.URL.Query()
+		who, values := Viewer{Scope: viewer.Scope, asOf: viewer.asOf}, r.URL.Query()
 		if len(viewer.logins) > 0 {
 			who.logins = []string{me} // the page only shows that there are some
 			if values.Get("author") == me || values.Get("waiting") == me {

@@ -69,15 +69,15 @@ func (p *page) run(ctx context.Context) error {
 
 // pageRoutes adds the routes of the page.
 func (s *Server) pageRoutes(mux *http.ServeMux) {
-	for _, pattern := range s.page.Pages {
-		mux.HandleFunc(pattern, s.showPage)
+	for pattern, answer := range s.page.Pages {
+		mux.HandleFunc(pattern, s.showPage(answer))
 	}
-	for _, pattern := range s.page.API {
-		answer := s.readers(s.answerAPI)
+	for pattern, answer := range s.page.API {
+		handler := s.readers(answerAPI(answer))
 		if !strings.HasPrefix(pattern, "GET ") {
-			answer = s.brief(answer)
+			handler = s.brief(handler)
 		}
-		mux.HandleFunc(pattern, answer)
+		mux.HandleFunc(pattern, handler)
 	}
 	mux.HandleFunc("GET /changes", s.readers(s.streamChanges))
 	mux.HandleFunc("GET /static/{name...}", dashboard.Static)
@@ -95,22 +95,26 @@ func viewer(grant *token.Grant) dashboard.Viewer {
 }
 
 // answerAPI answers programs. A request that changes something must not come from another origin's page.
-func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
-	if err := new(http.CrossOriginProtection).Check(r); err != nil {
-		refuse(w, http.StatusForbidden, crossOrigin)
-		return
+func answerAPI(answer dashboard.Handler) func(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
+	return func(w http.ResponseWriter, r *http.Request, grant *token.Grant) {
+		if new(http.CrossOriginProtection).Check(r) != nil {
+			refuse(w, http.StatusForbidden, crossOrigin)
+			return
+		}
+		answer(w, r, viewer(grant))
 	}
-	s.page.Serve(w, r, viewer(grant))
 }
 
 // showPage answers a browser, or redirects it to the sign-in.
-func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
-	signIn := "/sign-in"
-	if r.URL.RequestURI() != "/" {
-		signIn += "?to=" + url.QueryEscape(r.URL.RequestURI())
-	}
-	if grant, ok := s.admit(w, r, http.RedirectHandler(signIn, http.StatusSeeOther).ServeHTTP); ok {
-		s.page.Serve(w, r, viewer(grant))
+func (s *Server) showPage(answer dashboard.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		signIn := "/sign-in"
+		if r.URL.RequestURI() != "/" {
+			signIn += "?to=" + url.QueryEscape(r.URL.RequestURI())
+		}
+		if grant, ok := s.admit(w, r, http.RedirectHandler(signIn, http.StatusSeeOther).ServeHTTP); ok {
+			answer(w, r, viewer(grant))
+		}
 	}
 }
 
