@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -84,22 +83,23 @@ func (p *Projection) open(ctx context.Context) error {
 	if identity["needs_human"] = p.config.NeedsHuman; p.config.NeedsHuman == NeedsHuman {
 		identity["needs_human"] = "" // as in files from before the setting
 	}
-	f, fresh, err := openFile(ctx, p.config.Path, identity)
+	recall := func(f *sqlitefile.File) error { return p.recall(ctx, f, identity, bounds.Head) }
+	file, err := openFile(ctx, p.config.Path, recall)
+	fresh := isDamage(err)
+	if fresh {
+		if err = remove(p.config.Path); err == nil {
+			file, err = openFile(ctx, p.config.Path, func(f *sqlitefile.File) error {
+				if err := create(ctx, f, identity); err != nil {
+					return err
+				}
+				return recall(f)
+			})
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("open the projection %s: %w", p.config.Path, err)
 	}
-	p.file = f
-	err = p.recall(ctx)
-	// With a position beyond its head, the log was restored from a backup, so the file holds events that the log does not.
-	if isDamage(err) && !fresh || err == nil && p.at > bounds.Head {
-		if err := errors.Join(f.Close(), remove(p.config.Path)); err != nil {
-			return err
-		}
-		return p.open(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("open the projection %s: %w", p.config.Path, errors.Join(err, f.Close()))
-	}
+	p.file = file
 	if fresh && bounds.Head > bounds.Floor {
 		zerolog.Ctx(ctx).Info().Str("file", p.config.Path).Int64("events",
 			bounds.Head-bounds.Floor).Msg("rebuilding the page's projection from the log")
@@ -107,26 +107,36 @@ func (p *Projection) open(ctx context.Context) error {
 	return nil
 }
 
-// recall reads from the file how far processing has come.
-func (p *Projection) recall(ctx context.Context) error {
+// recall reads from the file how far processing has come. The error is errDamaged if the file has another identity, where a value
+// that it does not have is empty, or a position beyond head: then the log was restored from a backup, so the file holds events
+// that the log does not.
+func (p *Projection) recall(ctx context.Context, file *sqlitefile.File, identity map[string]string, head int64) error {
 	var name, value string
-	reached := map[string]int64{}
-	rows, err := p.file.Writer.QueryContext(ctx, "SELECT name, value FROM meta WHERE name IN ('at', 'since')")
-	err = scan(rows, err, []any{&name, &value}, func() (err error) {
-		if reached[name], err = strconv.ParseInt(value, 10, 64); err != nil {
-			return errDamaged
-		}
+	meta := map[string]string{}
+	rows, err := file.Writer.QueryContext(ctx, "SELECT name, value FROM meta")
+	err = scan(rows, err, []any{&name, &value}, func() error {
+		meta[name] = value
 		return nil
 	})
 	if err != nil {
-		return err
+		return errDamaged // such as one without tables
 	}
-	var at place
+	for name, want := range identity {
+		if meta[name] != want {
+			return errDamaged
+		}
+	}
+	at, errAt := strconv.ParseInt(cmp.Or(meta["at"], "0"), 10, 64)
+	since, errSince := strconv.ParseInt(cmp.Or(meta["since"], "0"), 10, 64)
+	if errAt != nil || errSince != nil || at > head {
+		return errDamaged
+	}
+	var from place
 	var id int64
 	places := map[place]int64{}
-	rows, err = p.file.Writer.QueryContext(ctx, "SELECT id, source, repo FROM places")
-	err = scan(rows, err, []any{&id, &at.source, &at.repo}, func() error {
-		places[at.key()] = id
+	rows, err = file.Writer.QueryContext(ctx, "SELECT id, source, repo FROM places")
+	err = scan(rows, err, []any{&id, &from.source, &from.repo}, func() error {
+		places[from.key()] = id
 		return nil
 	})
 	if err != nil {
@@ -134,7 +144,7 @@ func (p *Projection) recall(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.at, p.since, p.places, p.cache = reached["at"], fromMillis(reached["since"]), places, newCache()
+	p.at, p.since, p.places, p.cache = at, fromMillis(since), places, newCache()
 	return nil
 }
 

@@ -2,7 +2,6 @@ package projection
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
@@ -125,34 +124,9 @@ func (d document) Scan(column any) error {
 // docOrNull is the doc of a pull request as JSON, also once the log has it no more.
 const docOrNull = "IIF(doc = '', 'null', doc)"
 
-// openFile opens the projection of a log and these reviewers. It deletes and recreates a file that belongs to
-// something else, is of another version or is damaged.
-func openFile(ctx context.Context, path string, identity map[string]string) (*sqlitefile.File, bool, error) {
-	f, err := tryOpen(ctx, path)
-	if err == nil && is(ctx, f, identity) {
-		return f, false, nil
-	}
-	if err == nil {
-		err = f.Close()
-	}
-	if err != nil && !isDamage(err) {
-		return nil, false, err
-	}
-	if err := remove(path); err != nil {
-		return nil, false, err
-	}
-	if f, err = tryOpen(ctx, path); err != nil {
-		return nil, false, err
-	}
-	if err := create(ctx, f, identity); err != nil {
-		return nil, false, errors.Join(err, f.Close())
-	}
-	return f, true, nil
-}
-
-// tryOpen opens the file and checks its pages. What a power failure removes from it is read again from the log, so no
-// write waits for the disk.
-func tryOpen(ctx context.Context, path string) (*sqlitefile.File, error) {
+// openFile opens the file, checks its pages, and lets first use it. What a power failure removes from it is read again from the
+// log, so no write waits for the disk.
+func openFile(ctx context.Context, path string, first func(*sqlitefile.File) error) (*sqlitefile.File, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
@@ -164,29 +138,21 @@ func tryOpen(ctx context.Context, path string) (*sqlitefile.File, error) {
 	if err = f.Writer.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&answer); err == nil && answer != "ok" {
 		err = errDamaged
 	}
+	if err == nil {
+		err = first(f)
+	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
+// errDamaged says that the file is damaged, or belongs to something else.
 var errDamaged = errors.New("the projection's file is damaged")
 
 // isDamage reports whether an error means that the file is damaged.
 func isDamage(err error) bool {
 	return errors.Is(err, errDamaged) || sqlitefile.Damaged(err)
-}
-
-// is reports whether the file has the expected identity. A value that it does not have is empty.
-func is(ctx context.Context, f *sqlitefile.File, identity map[string]string) bool {
-	for name, want := range identity {
-		var value string
-		err := f.Writer.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", name).Scan(&value)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) || value != want {
-			return false
-		}
-	}
-	return true
 }
 
 func create(ctx context.Context, f *sqlitefile.File, identity map[string]string) error {
