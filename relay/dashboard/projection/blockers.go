@@ -45,7 +45,7 @@ func (v *view) needsOfHead(s Summary) (list []need) {
 	switch {
 	case v.onHead == nil:
 		add(verdict.TurnReviewer, v.headAt(v.Head), v.unreviewed(), v.unreviewed())
-	case v.onHead.Record.Verdict == verdict.RequestChanges && s.Open.Blocking() == 0 && len(v.onHead.Record.Holds) > 0:
+	case v.held() && s.Open.Blocking() == 0:
 		add(verdict.TurnPerson, reviewed, passing(v.onHead.Record.Holds[0]), v.asked()...)
 	case v.onHead.Record.Verdict == verdict.RequestChanges:
 		add(verdict.TurnAuthor, reviewed, fmt.Sprintf("changes requested in round %d%s", s.Round, of(s.Open)), v.asked()...)

@@ -67,11 +67,9 @@ func thin(list []placed) bool {
 	return longest > 1 || thinFirings(list)
 }
 
-func half(values []int64) []int64 {
-	sorted := slices.Sorted(slices.Values(values))
-	var kept []int64
-	for i := 0; i < len(sorted); i += 2 {
-		kept = append(kept, sorted[i])
+func half(values []int64) (kept []int64) {
+	for pair := range slices.Chunk(slices.Sorted(slices.Values(values)), 2) {
+		kept = append(kept, pair[0])
 	}
 	return kept
 }
