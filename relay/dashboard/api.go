@@ -290,12 +290,12 @@ func sendTable(w http.ResponseWriter, r *http.Request, name string, rows [][]str
 	return nil
 }
 
-// asked is what a request asks statistics about.
+// asked is what a request asks statistics about. Only requests about one rule set Rule, Model and Guidelines, only those for
+// trends Bucket.
 type asked struct {
+	projection.RuleQuery
 	values url.Values
-	repo   string // a glob; empty means all
 	since  time.Time
-	bucket projection.Bucket
 	known  time.Time // from when on there are these statistics, which outlive the log
 }
 
@@ -306,11 +306,11 @@ func (a asked) csv() bool { return a.values.Get("format") == "csv" }
 func (a asked) listed(viewer Viewer) listed { return listed{AsOf: viewer.asOf, KnownSince: a.known} }
 
 // ask reads the parameters that all statistics have, and since when there are such statistics.
-func (d *Dashboard) ask(r *http.Request, known func(context.Context) (time.Time, error)) (a asked, err error) {
+func (d *Dashboard) ask(r *http.Request, viewer Viewer, known func(context.Context) (time.Time, error)) (a asked, err error) {
 	a.values = r.URL.Query()
-	a.repo = a.values.Get("repo")
+	a.Scope, a.Repo = viewer.Scope, a.values.Get("repo")
 	if a.since, err = d.since(a.values); err == nil {
-		err = validRepo(a.repo)
+		err = validRepo(a.Repo)
 	}
 	if err != nil {
 		return a, invalid(err)
@@ -320,14 +320,14 @@ func (d *Dashboard) ask(r *http.Request, known func(context.Context) (time.Time,
 }
 
 // askTrends is ask for trends, which are by day or by week.
-func (d *Dashboard) askTrends(r *http.Request, known func(context.Context) (time.Time, error)) (asked, error) {
-	a, err := d.ask(r, known)
+func (d *Dashboard) askTrends(r *http.Request, viewer Viewer, known func(context.Context) (time.Time, error)) (asked, error) {
+	a, err := d.ask(r, viewer, known)
 	if err != nil {
 		return a, err
 	}
-	a.bucket = cmp.Or(projection.Bucket(a.values.Get("bucket")), projection.Day)
-	if a.bucket != projection.Day && a.bucket != projection.Week {
-		return a, invalid(fmt.Errorf("bucket must be day or week, not %.40q", a.bucket))
+	a.Bucket = cmp.Or(projection.Bucket(a.values.Get("bucket")), projection.Day)
+	if a.Bucket != projection.Day && a.Bucket != projection.Week {
+		return a, invalid(fmt.Errorf("bucket must be day or week, not %.40q", a.Bucket))
 	}
 	return a, nil
 }
@@ -372,7 +372,7 @@ func (d *Dashboard) apiTrends(w http.ResponseWriter, r *http.Request, viewer Vie
 		Buckets []projection.Trend `json:"buckets"`
 		Bucket  projection.Bucket  `json:"bucket"`
 		listed
-	}{trends, a.bucket, a.listed(viewer)})
+	}{trends, a.Bucket, a.listed(viewer)})
 }
 
 func trendsTable(trends []projection.Trend) [][]string {

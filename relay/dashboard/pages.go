@@ -329,12 +329,11 @@ type rulesPage struct {
 	period
 }
 
-// period is the time and the repository that statistics are about, and the addresses of the same in the API.
+// period is what statistics are about, and the addresses of the same in the API.
 type period struct {
+	projection.RuleQuery
 	API, CSV string
-	Bucket   projection.Bucket
 	Days     string
-	Repo     string
 	Repos    []string
 	// Unknown is the time before which nothing of the period is known; zero if all of it is known.
 	Unknown time.Time
@@ -360,8 +359,8 @@ func (p period) Choices() []choice {
 // period returns the period that a page is about.
 func (d *Dashboard) period(r *http.Request, viewer Viewer, a asked) period {
 	api := "/api/v1" + r.URL.Path
-	p := period{API: api + with(a.values), CSV: api + with(a.values, "format", "csv"), Bucket: a.bucket,
-		Days: cmp.Or(a.values.Get("since"), defaultSince), Repo: a.repo, Repos: d.config.Projection.Repos(viewer.Scope)}
+	p := period{RuleQuery: a.RuleQuery, API: api + with(a.values), CSV: api + with(a.values, "format", "csv"),
+		Days: cmp.Or(a.values.Get("since"), defaultSince), Repos: d.config.Projection.Repos(viewer.Scope)}
 	if a.known.After(a.since) {
 		p.Unknown = a.known
 	}
@@ -370,10 +369,10 @@ func (d *Dashboard) period(r *http.Request, viewer Viewer, a asked) period {
 
 // readRules reads the rules that a request asks for.
 func (d *Dashboard) readRules(r *http.Request, viewer Viewer) (rules []projection.Rule, a asked, err error) {
-	if a, err = d.ask(r, d.config.Projection.RulesSince); err != nil {
+	if a, err = d.ask(r, viewer, d.config.Projection.RulesSince); err != nil {
 		return nil, a, err
 	}
-	rules, err = d.config.Projection.Rules(r.Context(), projection.RuleQuery{Scope: viewer.Scope, Repo: a.repo}, a.since)
+	rules, err = d.config.Projection.Rules(r.Context(), a.RuleQuery, a.since)
 	return rules, a, err
 }
 
@@ -398,10 +397,10 @@ type trendsPage struct {
 
 // readTrends reads the trends that a request asks for.
 func (d *Dashboard) readTrends(r *http.Request, viewer Viewer) (trends []projection.Trend, a asked, err error) {
-	if a, err = d.askTrends(r, d.config.Projection.TrendsSince); err != nil {
+	if a, err = d.askTrends(r, viewer, d.config.Projection.TrendsSince); err != nil {
 		return nil, a, err
 	}
-	trends, err = d.config.Projection.Trends(r.Context(), viewer.Scope, a.repo, a.bucket, a.since, d.now())
+	trends, err = d.config.Projection.Trends(r.Context(), viewer.Scope, a.Repo, a.Bucket, a.since, d.now())
 	return trends, a, err
 }
 

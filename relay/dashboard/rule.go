@@ -24,62 +24,59 @@ func rulePath(rule string) string {
 
 // rulePage is the content of the page of one guideline row.
 type rulePage struct {
-	Rule   string
 	Trends []projection.RuleTrend // newest first, those with findings
 	Sum    projection.RuleTrend
-	// Model and Guidelines are the selected model and version. Models and Versions are the choices.
-	Model, Guidelines string
-	Models, Versions  []string
+	// Models and Versions are the choices for the query's Model and Guidelines.
+	Models, Versions []string
 	period
 }
 
 // readRule reads the trend of the row that a path names.
-func (d *Dashboard) readRule(r *http.Request, viewer Viewer) (trends []projection.RuleTrend, q projection.RuleQuery, a asked, err error) {
-	q = projection.RuleQuery{Scope: viewer.Scope, Rule: r.PathValue("rule")}
-	if !ruleName.MatchString(q.Rule) {
-		return nil, q, a, &refusal{http.StatusNotFound, "a rule's id has the form document/X1, such as security/S3"}
+func (d *Dashboard) readRule(r *http.Request, viewer Viewer) (trends []projection.RuleTrend, a asked, err error) {
+	rule := r.PathValue("rule")
+	if !ruleName.MatchString(rule) {
+		return nil, a, &refusal{http.StatusNotFound, "a rule's id has the form document/X1, such as security/S3"}
 	}
-	if a, err = d.askTrends(r, d.config.Projection.RulesSince); err != nil {
-		return nil, q, a, err
+	if a, err = d.askTrends(r, viewer, d.config.Projection.RulesSince); err != nil {
+		return nil, a, err
 	}
-	q.Repo, q.Bucket, q.Model, q.Guidelines = a.repo, a.bucket, a.values.Get("model"), a.values.Get("guidelines")
-	trends, err = d.config.Projection.RuleTrends(r.Context(), q, a.since, d.now())
-	return trends, q, a, err
+	a.Rule, a.Model, a.Guidelines = rule, a.values.Get("model"), a.values.Get("guidelines")
+	trends, err = d.config.Projection.RuleTrends(r.Context(), a.RuleQuery, a.since, d.now())
+	return trends, a, err
 }
 
 func (d *Dashboard) rule(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
-	trends, q, a, err := d.readRule(r, viewer)
+	trends, a, err := d.readRule(r, viewer)
 	if err != nil {
 		return err
 	}
-	models, versions, err := d.config.Projection.RuleVersions(r.Context(), q, a.since)
+	models, versions, err := d.config.Projection.RuleVersions(r.Context(), a.RuleQuery, a.since)
 	if err != nil {
 		return err
 	}
-	p := rulePage{Rule: q.Rule, Sum: projection.SumRule(trends), Model: q.Model, Guidelines: q.Guidelines, Models: models, Versions: versions,
-		period: d.period(r, viewer, a)}
+	p := rulePage{Sum: projection.SumRule(trends), Models: models, Versions: versions, period: d.period(r, viewer, a)}
 	for _, t := range slices.Backward(trends) {
 		if t.Fired > 0 {
 			p.Trends = append(p.Trends, t)
 		}
 	}
-	return d.show(w, r, viewer, "rule", "rules", "Rule "+q.Rule, p)
+	return d.show(w, r, viewer, "rule", "rules", "Rule "+a.Rule, p)
 }
 
 func (d *Dashboard) apiRule(w http.ResponseWriter, r *http.Request, viewer Viewer) error {
-	trends, q, a, err := d.readRule(r, viewer)
+	trends, a, err := d.readRule(r, viewer)
 	switch {
 	case err != nil:
 		return err
 	case a.csv():
-		return sendTable(w, r, strings.ReplaceAll(q.Rule, "/", "-"), ruleTable(trends))
+		return sendTable(w, r, strings.ReplaceAll(a.Rule, "/", "-"), ruleTable(trends))
 	}
 	return reply(w, r, http.StatusOK, struct {
 		Rule    string                 `json:"rule"`
 		Buckets []projection.RuleTrend `json:"buckets"`
 		Bucket  projection.Bucket      `json:"bucket"`
 		listed
-	}{q.Rule, trends, a.bucket, a.listed(viewer)})
+	}{a.Rule, trends, a.Bucket, a.listed(viewer)})
 }
 
 func ruleTable(trends []projection.RuleTrend) [][]string {
