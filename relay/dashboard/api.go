@@ -245,16 +245,9 @@ func (d *Dashboard) find(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 	if err != nil {
 		return e, nil, invalid(err)
 	}
-	err = ErrNoEvent
-	if cursor.Log == d.config.Relay.Head().Log {
-		e, release, err = d.config.Relay.Event(w, r, cursor.Seq)
-	}
-	switch {
-	case err == nil && (e.IsSettings() || viewer.Scope.Match(e)):
-		return e, release, nil
+	switch e, release, err = d.config.Relay.Event(w, r, viewer, cursor); {
 	case err == nil:
-		release()
-		return e, nil, &refusal{http.StatusNotFound, ErrNoEvent.Error()}
+		return e, release, nil
 	case errors.Is(err, ErrNoEvent):
 		return e, nil, &refusal{http.StatusNotFound, err.Error()}
 	case errors.Is(err, ErrNoRoom):

@@ -37,10 +37,11 @@ func (v Viewer) anonymous() bool { return v.Token == "" }
 
 // Relay is what the dashboard needs of the relay.
 type Relay interface {
-	// Event reads one event of the log for the answer w to a request. The event counts against the relay's memory
-	// until the caller calls release; if others need the room, w is cut. The error is ErrNoEvent if the log does not
-	// hold the event, ErrNoRoom if there is no room for it; then, as with any error, release is nil.
-	Event(w http.ResponseWriter, r *http.Request, seq int64) (e event.Event, release func(), err error)
+	// Event reads one event of the log for the answer w to a request of a viewer, who may see settings and what is within
+	// their scope. The event counts against the relay's memory until the caller calls release; if others need the room, w is
+	// cut. The error is ErrNoEvent if the log does not hold the event, or the viewer may not see it, ErrNoRoom if there is no
+	// room for it; then, as with any error, release is nil.
+	Event(w http.ResponseWriter, r *http.Request, viewer Viewer, at event.Cursor) (e event.Event, release func(), err error)
 	// Health returns the state of the relay, as far as the viewer may know it, and as far as it can be read.
 	Health(ctx context.Context, viewer Viewer) Health
 	// Head returns the end of the log.

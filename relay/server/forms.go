@@ -100,15 +100,15 @@ func (s *Server) redeliver(w http.ResponseWriter, r *http.Request, grant *token.
 // Otherwise it answers the request itself.
 func (s *Server) eventOf(w http.ResponseWriter, r *http.Request, grant *token.Grant) (e event.Event, ok bool) {
 	err := dashboard.ErrNoEvent
-	if cursor, wrong := event.ParseCursor(r.PathValue("cursor")); wrong == nil && cursor.Log == s.hub.Bounds().Log {
+	if cursor, wrong := event.ParseCursor(r.PathValue("cursor")); wrong == nil {
 		var release func()
-		if e, release, err = (inside{s}).Event(w, r, cursor.Seq); err == nil {
+		if e, release, err = (inside{s}).Event(w, r, viewer(grant), cursor); err == nil {
 			defer release()
 		}
 	}
 	status, problem := http.StatusNotFound, "Event not found: retention may have removed it."
 	switch {
-	case err == nil && !e.IsSettings() && grant.Scope().Match(e):
+	case err == nil && !e.IsSettings():
 		e.Payload = nil
 		return e, true
 	case errors.Is(err, dashboard.ErrNoRoom):

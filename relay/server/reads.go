@@ -33,14 +33,18 @@ func newReads() reads {
 }
 
 // Event implements dashboard.Relay.
-func (s inside) Event(w http.ResponseWriter, r *http.Request, seq int64) (e event.Event, release func(), err error) {
-	if bounds := s.hub.Bounds(); seq <= bounds.Floor || seq > bounds.Head {
+func (s inside) Event(w http.ResponseWriter, r *http.Request, viewer dashboard.Viewer, at event.Cursor) (e event.Event, release func(),
+	err error) {
+	if bounds := s.hub.Bounds(); at.Log != bounds.Log || at.Seq <= bounds.Floor || at.Seq > bounds.Head {
 		return e, nil, dashboard.ErrNoEvent
 	}
 	control := http.NewResponseController(w)
 	// If setting the deadline fails, the connection is gone.
 	claim := s.reads.room.enter(s.sender(r), func() { _ = control.SetWriteDeadline(time.Now()) })
-	if e, err = s.readEvent(r.Context(), claim, seq); err != nil {
+	if e, err = s.readEvent(r.Context(), claim, at.Seq); err == nil && !e.IsSettings() && !viewer.Scope.Match(e) {
+		err = dashboard.ErrNoEvent
+	}
+	if err != nil {
 		claim.leave()
 		return event.Event{}, nil, err
 	}
