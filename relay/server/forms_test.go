@@ -150,6 +150,11 @@ func TestAnEventIsSentAgainToOneSubscriberOfTheSameToken(t *testing.T) {
 			t.Errorf("%s: %d", name, status[0])
 		}
 	}
+	for path, method := range map[string]string{"/log/otherlog-1": http.MethodGet, "/log/otherlog-1/send": http.MethodPost} {
+		if response, _ := do(t, own, method, r.address+path, "to="+to, form); response.StatusCode != http.StatusNotFound {
+			t.Errorf("an event of another log, %s: %s", path, response.Status)
+		}
+	}
 	if status := again(own, 1, to, form); status != http.StatusSeeOther {
 		t.Fatalf("one's own: %d", status)
 	}
