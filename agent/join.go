@@ -26,9 +26,9 @@ everything else, and says what it changed.
 
 For GitHub Enterprise Server, write github.api_url into agent.yaml first.
 
-It takes the GitHub login from the first of these: agent.yaml,
---github-token-file, GITHUB_TOKEN, gh's login, and on a terminal a token that
-you paste. It asks nothing where there is no terminal.`,
+It takes the GitHub login from the first of these: --github-token-file,
+agent.yaml, GITHUB_TOKEN, gh's login, and on a terminal a token that you paste.
+It asks nothing where there is no terminal.`,
 		Example: `  touchstone join 'https://relay.example.com/join#inv_…'
   touchstone join "$LINK" --github-token-file ~/reviewer.token --service
   touchstone join "$LINK" --app`,
