@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"touchstone/relay/event"
 	"touchstone/relay/server"
@@ -28,6 +29,18 @@ func TestHealthShowsWhatThereIsToShow(t *testing.T) {
 				strings.Contains(text, "the relay cannot read the access tokens") != damaged {
 				t.Errorf("damaged: %t: %s is answered %s:\n%s", damaged, path, response.Status, text)
 			}
+		}
+	}
+}
+
+// The health page says how long events are kept in the words of the setting, also when that is less than an hour.
+func TestHealthTellsTheRetention(t *testing.T) {
+	settings := map[string]time.Duration{"ever": 0, "30d": 30 * 24 * time.Hour, "36h0m0s": 36 * time.Hour, "30m0s": 30 * time.Minute}
+	for want, keep := range settings {
+		r := start(t, server.Config{Retention: keep, Page: &server.Page{File: filepath.Join(t.TempDir(), "page.db")}})
+		_, text := do(t, http.DefaultClient, http.MethodGet, r.address+"/api/v1/health", "", nil)
+		if !strings.Contains(text, `"retention":"`+want+`"`) {
+			t.Errorf("a relay that keeps events for %s says %s", keep, text)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"touchstone/relay/event"
 	"touchstone/relay/internal/sqlitefile"
 	"touchstone/relay/token"
+	"touchstone/worktree/span"
 )
 
 // Page configures the page at / and the API below /api/v1.
@@ -233,7 +234,7 @@ func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) dashboard.H
 		h.Oldest = event.Cursor{Log: bounds.Log, Seq: bounds.Floor + 1}.String()
 	}
 	if s.config.Retention > 0 {
-		h.Retention = fmt.Sprintf("%d hours", int(s.config.Retention.Hours()))
+		h.Retention = span.Duration(s.config.Retention).String()
 	}
 	if err := s.hub.Ready(ctx); err != nil {
 		h.Ready = "the relay cannot reach the store or write to it; see the relay's log"
