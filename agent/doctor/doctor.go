@@ -321,5 +321,5 @@ func writable(dir string) error {
 		return fmt.Errorf("cannot be written to (%w); set state_dir to a directory that you can write to", err)
 	}
 	probe.Close()
-	return os.Remove(probe.Name())
+	return cmp.Or(os.Remove(probe.Name()), worktree.NoRoom(dir, 1<<20)) // an empty file can be created on a full disk
 }
