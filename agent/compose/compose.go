@@ -311,12 +311,12 @@ func CheckIdentity(role decide.Role, self string, reviewers []string) error {
 		return config.Mistake{Err: errors.New("no reviewer is configured, so no approval would ever count; list the reviewer agent's login " +
 			"under `reviewers`")}
 	case role == decide.Author && listed:
-		return fmt.Errorf("this token belongs to %s, who is listed under `reviewers`: author and reviewer would be the same login, and "+
-			"GitHub refuses self-approval; run the author with another login's token", self)
+		return config.Mistake{Err: fmt.Errorf("this token belongs to %s, who is listed under `reviewers`: author and reviewer would be the "+
+			"same login, and GitHub refuses self-approval; run the author with another login's token", self)}
 	case role == decide.Reviewer && len(reviewers) > 0 && !listed:
-		return fmt.Errorf("this token belongs to %s, who is not listed under `reviewers` (%s), so its verdicts would not count; use "+
-			"the reviewer's own token, or add the login to the list; to have the reviewer's agent review a pull request, comment "+
-			"/touchstone review on it", self, strings.Join(reviewers, ", "))
+		return config.Mistake{Err: fmt.Errorf("this token belongs to %s, who is not listed under `reviewers` (%s), so its verdicts would not "+
+			"count; use the reviewer's own token, or add the login to the list; to have the reviewer's agent review a pull request, comment "+
+			"/touchstone review on it", self, strings.Join(reviewers, ", "))}
 	}
 	return nil
 }
