@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -181,5 +182,18 @@ func TestControlCharactersNeverReachTheTerminal(t *testing.T) {
 	}
 	if strings.Contains(text.String(), "\nMissing") {
 		t.Error("a title makes a line of its own")
+	}
+}
+
+func TestTheRoundsOfAFindingAreSaid(t *testing.T) {
+	var text strings.Builder
+	chain := audit.Chain{Findings: []verdict.Entry{{Claim: "once", First: 2, Last: 2}, {Claim: "again", First: 1, Last: 3}}}
+	if err := chain.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`round 2 +once`, `rounds 1 to 3 +again`} {
+		if !regexp.MustCompile(want).MatchString(text.String()) {
+			t.Errorf("%s is not in\n%s", want, text.String())
+		}
 	}
 }

@@ -215,7 +215,11 @@ func (s Stats) Write(to io.Writer) error {
 	}
 	line("reviews", "%d, median %s", s.Reviews, s.MedianTook.Round(time.Second))
 	line("cost", "$%.2f, %d tokens, %.0f %% of those read from the cache", s.CostUSD, s.Tokens, 100*s.CacheShare)
-	line("needed a person", "%d; let pass by a person: %d; merged without one: %.0f %%", s.Escalated, s.Lifted, 100*s.WithoutPerson)
+	alone := ""
+	if s.Merged > 0 {
+		alone = fmt.Sprintf("; merged without one: %.0f %%", 100*s.WithoutPerson)
+	}
+	line("needed a person", "%d; let pass by a person: %d%s", s.Escalated, s.Lifted, alone)
 	for _, d := range verdict.Dimensions() {
 		total := 0
 		for _, n := range s.Findings[d] {

@@ -97,7 +97,7 @@ func TestStatisticsCountPullRequestsRoundsAndFindings(t *testing.T) {
 		"4: 2 merged, 1 closed, 1 open", "median 5m0s; 50 % within 10 minutes, 100 % within 30", "median 1, mean 1.5, at most 2",
 		"$1.50, 375 tokens, 80 %",
 		"[Security]       2: 2 critical", "1 open, 1 verified", "2 security/S1", "1 merged into others, 6 dropped",
-		"choose a shorter period", "1; let pass by a person: 1",
+		"choose a shorter period", "1; let pass by a person: 1; merged without one: 0 %",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the text does not say %q:\n%s", want, text.String())
@@ -109,6 +109,16 @@ func TestStatsWithoutPullRequests(t *testing.T) {
 	var text strings.Builder
 	if err := audit.Count(nil, monday, nil, "needs-human").Write(&text); err != nil || !strings.Contains(text.String(), "0: 0 merged") ||
 		strings.Count(text.String(), "\n") != 2 {
+		t.Errorf("%v:\n%s", err, text.String())
+	}
+}
+
+// A share of the merged pull requests is not said while none is merged.
+func TestStatsWithoutAMerge(t *testing.T) {
+	var text strings.Builder
+	open := []forge.Past{{Ref: forge.Ref{Number: 1}, Open: true, CreatedAt: monday}}
+	err := audit.Count(open, monday, nil, "needs-human").Write(&text)
+	if err != nil || !strings.Contains(text.String(), "let pass by a person: 0\n") {
 		t.Errorf("%v:\n%s", err, text.String())
 	}
 }

@@ -143,12 +143,15 @@ func (c Chain) writeOpinions(row func(...string)) {
 
 func (c Chain) writeFindings(row func(...string)) {
 	for _, f := range c.Findings {
-		claim := plain(f.Claim)
+		claim, rounds := plain(f.Claim), fmt.Sprintf("round %d", f.First)
+		if f.Last > f.First {
+			rounds = fmt.Sprintf("rounds %d to %d", f.First, f.Last)
+		}
 		if f.Said != nil {
 			claim += fmt.Sprintf(" (%s: %s)", plain(f.Said.By), plain(f.Said.Why))
 		}
 		row(plain(f.ID), string(f.Status), string(f.Severity), string(f.Dimension), plain(f.Rule), plain(verdict.Place(f.Path, f.Line)),
-			fmt.Sprintf("rounds %d to %d", f.First, f.Last), claim)
+			rounds, claim)
 	}
 }
 
