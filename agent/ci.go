@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,12 @@ requested or something held, 20 the model did not finish, 2 the workflow or the
 configuration is wrong, 1 anything else.`,
 		Example:   "  touchstone ci guard --sarif guard.sarif",
 		ValidArgs: []string{"guard", "review"},
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] != "guard" && args[0] != "review" {
+				return errors.New("say what the job is to do: guard or review")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w.Getenv, w.Out = os.Getenv, cmd.OutOrStdout()
 			if err := w.Read(); err != nil {
