@@ -66,7 +66,7 @@ func NewInvite(name string, mode event.Mode, scope event.Filter, reviewers []str
 // validate reports values that cannot be meant.
 func (i Invite) validate() error {
 	if !i.Mode.Valid() {
-		return fmt.Errorf("the purpose of an invitation must be %s, %s or %s", event.ForAuthor, event.ForReviewer, event.ForAdmin)
+		return fmt.Errorf("the role of an invitation must be %s, %s or %s", event.ForAuthor, event.ForReviewer, event.ForAdmin)
 	}
 	if len(i.Reviewers) > maxReviewers {
 		return fmt.Errorf("too many reviewers; name at most %d", maxReviewers)
