@@ -80,9 +80,9 @@ GITHUB_TOKEN holds the token of the login that acts, RELAY_TOKEN the relay's
 access token. All other settings are in agent.yaml; touchstone config prints an
 example.
 
-Exit codes: 0 done or approved, 10 changes requested, 20 the model did not
-finish or somebody stopped it, 2 the command line or the configuration is wrong,
-1 anything else.`,
+Exit codes: 0 done or approved, 10 changes requested or something held, 20 the
+model did not finish or somebody stopped it, 2 the command line or the
+configuration is wrong, 1 anything else.`,
 		Version:       version.Build(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
