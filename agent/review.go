@@ -118,7 +118,11 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *worker.Agent, pr for
 	if err != nil {
 		return cli.Inconclusive(err)
 	}
-	fmt.Fprintf(out, "%s %s: %s, %s %s\n", pr.Ref, verdict.Short(pr.Head.SHA), step.Verdict,
-		verdict.Amount(step.Findings, "finding", "findings"), step.URL)
+	held := ""
+	if step.Held {
+		held = ", held for a person"
+	}
+	fmt.Fprintf(out, "%s %s: %s, %s%s %s\n", pr.Ref, verdict.Short(pr.Head.SHA), step.Verdict,
+		verdict.Amount(step.Findings, "finding", "findings"), held, step.URL)
 	return cli.VerdictExit(step.Verdict)
 }

@@ -95,7 +95,9 @@ type Step struct {
 	Head string
 	// Findings counts the findings of a finished review.
 	Findings int
-	CostUSD  float64
+	// Held says that only a person may let the reviewed head pass.
+	Held    bool
+	CostUSD float64
 	// Paid says that a model answered, even if the step failed.
 	Paid bool
 	// EngineStarted is when the model's process started. Ended is when the step was finished.
@@ -106,6 +108,9 @@ type Step struct {
 func (s Step) Log(e *zerolog.Event) *zerolog.Event {
 	if s.Verdict != "" {
 		e.Str("verdict", string(s.Verdict)).Int("findings", s.Findings)
+	}
+	if s.Held {
+		e.Bool("held", true)
 	}
 	if s.Head != "" {
 		e.Str("head", verdict.Short(s.Head))
