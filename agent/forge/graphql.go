@@ -2,6 +2,7 @@ package forge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -254,10 +255,23 @@ func (c *Client) missing() *Error {
 // connection is a page of a GraphQL list.
 type connection[T any] struct {
 	Nodes    []T
-	PageInfo struct {
-		HasPreviousPage, HasNextPage bool
-		StartCursor, EndCursor       string
+	PageInfo pageInfo
+}
+
+// pageInfo says what is beyond a page. A query asks for one direction only: for the end of a list and what is before it, or
+// for its beginning and what is after it.
+type pageInfo struct {
+	HasPreviousPage, HasNextPage bool
+	StartCursor, EndCursor       string
+}
+
+// advance moves a list's cursor past the page just read and reports whether another one follows. An empty
+// page has no cursor and keeps the last one, so that the next answer is empty again and not the first page.
+func (p pageInfo) advance(variables map[string]any, cursor string) bool {
+	if at := cmp.Or(p.StartCursor, p.EndCursor); at != "" {
+		variables[cursor] = at
 	}
+	return p.HasPreviousPage || p.HasNextPage
 }
 
 type actorNode struct {

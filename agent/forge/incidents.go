@@ -54,7 +54,7 @@ func (c *Client) Incidents(ctx context.Context, ref Ref) ([]Incident, error) {
 			page = append(page, node.incident())
 		}
 		all = slices.Concat(page, all)
-		if !advance(variables, "before", items.PageInfo.HasPreviousPage, items.PageInfo.StartCursor) {
+		if !items.PageInfo.advance(variables, "before") {
 			return all, nil
 		}
 	}

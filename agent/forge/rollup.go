@@ -206,8 +206,7 @@ func (c *Client) ChecksOf(ctx context.Context, repo Repo, sha string) ([]Check, 
 			return current(all), nil
 		}
 		all = append(all, found.Object.checks()...)
-		page := found.Object.StatusCheckRollup.Contexts.PageInfo
-		if !advance(variables, "after", page.HasNextPage, page.EndCursor) {
+		if !found.Object.contexts().PageInfo.advance(variables, "after") {
 			return current(all), nil
 		}
 	}

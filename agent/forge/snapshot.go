@@ -141,35 +141,22 @@ func (c *Client) page(ctx context.Context, ref Ref, variables map[string]any) (P
 	return pr, node, nil
 }
 
-// advance moves a list's cursor past the page just read and reports whether another one follows. An empty
-// page has no cursor and keeps the last one, so that the next answer is empty again and not the first page.
-func advance(variables map[string]any, name string, more bool, cursor string) bool {
-	if cursor != "" {
-		variables[name] = cursor
-	}
-	return more
-}
-
 // follow moves the cursors of all lists. It returns "" if all lists are read, else a list that has another
 // page, as the most that is read of it.
 func follow(variables map[string]any, node *pullRequestNode, commit commitNode) (more string) {
-	contexts := commit.contexts().PageInfo
 	for _, list := range []struct {
-		most string
-		more bool
+		most, cursor string
+		page         pageInfo
 	}{
-		{"1,000 reviews", advance(variables, "reviewsBefore", node.Reviews.PageInfo.HasPreviousPage, node.Reviews.PageInfo.StartCursor)},
-		{"1,000 comments", advance(variables, "commentsBefore", node.Comments.PageInfo.HasPreviousPage, node.Comments.PageInfo.StartCursor)},
-		{"1,000 threads", advance(variables, "threadsBefore", node.ReviewThreads.PageInfo.HasPreviousPage,
-			node.ReviewThreads.PageInfo.StartCursor)},
-		{"2,000 changes of labels", advance(variables, "labelsBefore", node.TimelineItems.PageInfo.HasPreviousPage,
-			node.TimelineItems.PageInfo.StartCursor)},
-		{"1,000 deleted comments", advance(variables, "deletionsBefore", node.Deletions.PageInfo.HasPreviousPage,
-			node.Deletions.PageInfo.StartCursor)},
-		{"2,000 check suites", advance(variables, "suitesAfter", commit.CheckSuites.PageInfo.HasNextPage, commit.CheckSuites.PageInfo.EndCursor)},
-		{"2,000 checks", advance(variables, "checksAfter", contexts.HasNextPage, contexts.EndCursor)},
+		{"1,000 reviews", "reviewsBefore", node.Reviews.PageInfo},
+		{"1,000 comments", "commentsBefore", node.Comments.PageInfo},
+		{"1,000 threads", "threadsBefore", node.ReviewThreads.PageInfo},
+		{"2,000 changes of labels", "labelsBefore", node.TimelineItems.PageInfo},
+		{"1,000 deleted comments", "deletionsBefore", node.Deletions.PageInfo},
+		{"2,000 check suites", "suitesAfter", commit.CheckSuites.PageInfo},
+		{"2,000 checks", "checksAfter", commit.contexts().PageInfo},
 	} {
-		if list.more {
+		if list.page.advance(variables, list.cursor) {
 			more = list.most
 		}
 	}

@@ -26,7 +26,7 @@ func (c *Client) restOf(ctx context.Context, pr *PullRequest, long []threadNode)
 	for _, t := range long {
 		thread := &pr.Threads[slices.IndexFunc(pr.Threads, func(read Thread) bool { return read.ID == t.ID })]
 		variables := map[string]any{"id": t.ID}
-		for info := t.Comments.PageInfo; advance(variables, "before", info.HasPreviousPage, info.StartCursor); pages++ {
+		for info := t.Comments.PageInfo; info.advance(variables, "before"); pages++ {
 			if pages == snapshotPages {
 				return "2,000 comments in long threads", nil
 			}
@@ -79,7 +79,7 @@ func (c *Client) Revisions(ctx context.Context, repo Repo, node string) ([]Revis
 		for _, edit := range data.Node.UserContentEdits.Nodes {
 			all = append(all, Revision{By: edit.Editor.user(), Text: edit.Diff})
 		}
-		if info := data.Node.UserContentEdits.PageInfo; !advance(variables, "before", info.HasPreviousPage, info.StartCursor) {
+		if !data.Node.UserContentEdits.PageInfo.advance(variables, "before") {
 			return all, nil
 		}
 	}

@@ -47,7 +47,7 @@ func (c *Client) Writers(ctx context.Context, pr PullRequest) ([]string, error) 
 				add(node.Commit.Committer.User)
 			}
 		}
-		if advance(variables, "after", page.PageInfo.HasNextPage, page.PageInfo.EndCursor) {
+		if page.PageInfo.advance(variables, "after") {
 			continue
 		}
 		pushers, err := c.pushers(ctx, pr, commits)
