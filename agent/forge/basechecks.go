@@ -3,12 +3,7 @@ package forge
 import (
 	"context"
 	"slices"
-
-	_ "embed"
 )
-
-//go:embed basechecks.graphql
-var baseChecksQuery string
 
 // BaseChecks are the checks that reported on a branch recently: on its last ten commits, and on the heads of
 // the pull requests that these commits came from.

@@ -3,13 +3,8 @@ package forge
 import (
 	"context"
 
-	_ "embed"
-
 	"touchstone/verdict"
 )
-
-//go:embed counted.graphql
-var countedQuery string
 
 // Counted says whether GitHub has recently counted a login's approvals.
 type Counted struct {

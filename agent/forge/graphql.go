@@ -26,6 +26,28 @@ var (
 	pullRequestQuery string
 	//go:embed list.graphql
 	openPullRequestsQuery string
+	//go:embed basechecks.graphql
+	baseChecksQuery string
+	//go:embed counted.graphql
+	countedQuery string
+	//go:embed history.graphql
+	historyQuery string
+	//go:embed incidents.graphql
+	incidentsQuery string
+	//go:embed orphans.graphql
+	orphansQuery string
+	//go:embed reactions.graphql
+	reactionsQuery string
+	//go:embed checks.graphql
+	checksQuery string
+	//go:embed rules.graphql
+	rulesQuery string
+	//go:embed thread.graphql
+	threadQuery string
+	//go:embed revisions.graphql
+	revisionsQuery string
+	//go:embed writers.graphql
+	writersQuery string
 )
 
 // query reads by GraphQL. It is repeated where that may help.

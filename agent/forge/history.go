@@ -3,12 +3,7 @@ package forge
 import (
 	"context"
 	"time"
-
-	_ "embed"
 )
-
-//go:embed history.graphql
-var historyQuery string
 
 // Past is what became of a pull request, including open ones: enough for counting, not for decisions.
 type Past struct {

@@ -6,12 +6,7 @@ import (
 	"errors"
 	"slices"
 	"time"
-
-	_ "embed"
 )
-
-//go:embed incidents.graphql
-var incidentsQuery string
 
 // IncidentKind says what happened.
 type IncidentKind string

@@ -3,12 +3,7 @@ package forge
 import (
 	"context"
 	"time"
-
-	_ "embed"
 )
-
-//go:embed orphans.graphql
-var orphansQuery string
 
 // closing is the longest time that GitHub may take to close a pull request whose base branch was deleted. In
 // its timeline, both events are within a second.

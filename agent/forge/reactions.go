@@ -3,12 +3,7 @@ package forge
 import (
 	"context"
 	"time"
-
-	_ "embed"
 )
-
-//go:embed reactions.graphql
-var reactionsQuery string
 
 // Reactions counts people's thumbs on a comment.
 type Reactions struct{ Up, Down int }

@@ -5,12 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	_ "embed"
 )
-
-//go:embed checks.graphql
-var checksQuery string
 
 type commitNode struct {
 	Oid               string

@@ -7,12 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-
-	_ "embed"
 )
-
-//go:embed rules.graphql
-var rulesQuery string
 
 // Rules are a repository's requirements for a merge into its default branch, by branch protection
 // (https://docs.github.com/graphql/reference/objects#refupdaterule) and by rulesets

@@ -4,15 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
-
-	_ "embed"
 )
-
-//go:embed thread.graphql
-var threadQuery string
-
-//go:embed revisions.graphql
-var revisionsQuery string
 
 // long are the threads of which a page only has the newest comments.
 func (n *pullRequestNode) long() []threadNode {

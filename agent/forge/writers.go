@@ -3,12 +3,7 @@ package forge
 import (
 	"context"
 	"slices"
-
-	_ "embed"
 )
-
-//go:embed writers.graphql
-var writersQuery string
 
 // Writers returns the logins of everybody who GitHub knows to have contributed to the present content of a
 // pull request: who wrote, co-authored, committed or pushed one of its commits, and who force-pushed its
