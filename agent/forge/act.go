@@ -120,11 +120,7 @@ func (s *Speaker) Reply(ctx context.Context, ref Ref, comment int64, body string
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	path := fmt.Sprintf("repos/%s/%s/pulls/%d/comments/%d/replies", ref.Owner, ref.Name, ref.Number, comment)
-	request, err := s.c.rest.NewRequest(http.MethodPost, path, map[string]string{"body": s.c.outgoing(body)})
-	if err != nil {
-		return fmt.Errorf("%s: %w", op, err)
-	}
-	_, err = s.c.rest.Do(ctx, request, nil)
+	_, err := s.c.call(ctx, http.MethodPost, path, map[string]string{"body": s.c.outgoing(body)}, nil)
 	return s.c.failed(op, err)
 }
 

@@ -174,6 +174,15 @@ func (c *Client) ReviewRemarks(ctx context.Context, ref Ref, review int64) ([]Re
 	return all, nil
 }
 
+// call makes a request by REST for which go-github has no fitting method.
+func (c *Client) call(ctx context.Context, method, path string, in, into any) (*github.Response, error) {
+	request, err := c.rest.NewRequest(method, path, in)
+	if err != nil {
+		return nil, err
+	}
+	return c.rest.Do(ctx, request, into)
+}
+
 // readAll reads a list by REST, of which list reads a page, and reports whether maxRestPages have it all.
 func readAll[T any](list func(*github.ListOptions) ([]T, *github.Response, error)) (all []T, whole bool, err error) {
 	next := &github.ListOptions{PerPage: 100}

@@ -20,15 +20,11 @@ func (c *Client) pushers(ctx context.Context, pr PullRequest, commits map[string
 	var all []string
 	query := url.Values{"ref": {"refs/heads/" + pr.Head.Name}, "per_page": {"100"}}
 	for range activityPages {
-		request, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/activity?%s", pr.Head.Repo, query.Encode()), nil)
-		if err != nil {
-			return nil, err
-		}
 		var page []struct {
 			After string
 			Actor *struct{ Login string }
 		}
-		response, err := c.rest.Do(ctx, request, &page)
+		response, err := c.call(ctx, http.MethodGet, fmt.Sprintf("repos/%s/activity?%s", pr.Head.Repo, query.Encode()), nil, &page)
 		if err = c.failed("read who pushed to "+pr.Ref.String(), err); errors.Is(err, ErrNotFound) {
 			return nil, nil
 		}

@@ -82,12 +82,8 @@ const rulePages = 10
 func (c *Client) addRulesets(ctx context.Context, repo Repo, rules *Rules) error {
 	for page := 1; page != 0 && page <= rulePages; {
 		path := fmt.Sprintf("repos/%s/rules/branches/%s?per_page=100&page=%d", repo, url.PathEscape(rules.Branch), page)
-		request, err := c.rest.NewRequest(http.MethodGet, path, nil)
-		if err != nil {
-			return err
-		}
 		var all []ruleNode
-		response, err := c.rest.Do(ctx, request, &all)
+		response, err := c.call(ctx, http.MethodGet, path, nil, &all)
 		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForbidden) {
 			return nil
 		}
