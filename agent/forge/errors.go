@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,13 +76,7 @@ func (e *Error) Error() string {
 
 // Unwrap lets errors.Is find the sentinel and a context's error.
 func (e *Error) Unwrap() []error {
-	var all []error
-	for _, err := range []error{e.kind, e.cause} {
-		if err != nil {
-			all = append(all, err)
-		}
-	}
-	return all
+	return slices.DeleteFunc([]error{e.kind, e.cause}, func(err error) bool { return err == nil })
 }
 
 // refusal is GitHub's error answer. Its "errors" are objects in some places and strings in others.
