@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -135,35 +134,9 @@ func (a *Arena) Create(ctx context.Context, name string, from Template, options 
 	return a.Sim.CreateRepo(ctx, options)
 }
 
-// Call calls the REST API below a repository. Its user agent differs from the agents'.
-func (a *Arena) Call(ctx context.Context, login, method string, repo forge.Repo, path string, body, answer any) error {
-	return a.send(ctx, login, method, fmt.Sprintf("/api/v3/repos/%s/%s", repo, path), body, answer)
-}
-
-// send makes one request below the root of the server, unlike Call.
+// send makes one request below the root of the server.
 func (a *Arena) send(ctx context.Context, login, method, path string, body, answer any) error {
 	return rest.API{URL: a.url, Token: Token(login), Client: &a.http}.Call(ctx, method, path, body, answer)
-}
-
-// Pull is the current state of a pull request.
-type Pull struct {
-	State  string
-	Merged bool
-	Base   struct{ Ref, SHA string }
-	Head   struct{ SHA string }
-	Labels []struct{ Name string }
-
-	MergeCommitSHA string `json:"merge_commit_sha"`
-}
-
-// Labelled reports whether the pull request has a label.
-func (p Pull) Labelled(name string) bool {
-	return slices.ContainsFunc(p.Labels, func(l struct{ Name string }) bool { return l.Name == name })
-}
-
-// Pull reads a pull request.
-func (a *Arena) Pull(ctx context.Context, ref forge.Ref) (p Pull, err error) {
-	return p, a.Call(ctx, Owner, http.MethodGet, ref.Repo, fmt.Sprintf("pulls/%d", ref.Number), nil, &p)
 }
 
 // GraphQL makes a GraphQL request that does not come from an agent.

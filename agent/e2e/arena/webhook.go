@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"sync"
@@ -15,14 +14,14 @@ type inbox struct {
 	receive func(event string, repo forge.Repo)
 }
 
-// Receive passes all webhooks about pull requests of a repository to receive, which must not call GitHub.
-func (a *Arena) Receive(ctx context.Context, repo forge.Repo, receive func(event string, repo forge.Repo)) error {
-	a.inbox.mu.Lock()
-	a.inbox.receive = receive
-	a.inbox.mu.Unlock()
-	return a.Call(ctx, Owner, http.MethodPost, repo, "hooks", map[string]any{
+// Receive passes all webhooks about the repository's pull requests to receive, which must not call GitHub.
+func (s *Subject) Receive(receive func(event string, repo forge.Repo)) {
+	s.arena.inbox.mu.Lock()
+	s.arena.inbox.receive = receive
+	s.arena.inbox.mu.Unlock()
+	s.Call(Owner, http.MethodPost, "hooks", map[string]any{
 		"events": []string{"pull_request", "pull_request_review", "issue_comment", "status"},
-		"config": map[string]string{"url": "http://relay.example.com/" + repo.String(), "content_type": "json"},
+		"config": map[string]string{"url": "http://relay.example.com/" + s.Ref.Repo.String(), "content_type": "json"},
 	}, nil)
 }
 

@@ -22,7 +22,7 @@ func checked(names ...string) stage {
 func reported() stage {
 	st := checked()
 	st.early = func(s *scene) {
-		s.status(arena.CI, s.rev("refs/heads/main"), "success", "test", "It passed.")
+		s.Status(arena.CI, s.rev("refs/heads/main"), "success", "test", "It passed.")
 	}
 	return st
 }
@@ -33,7 +33,7 @@ func checks() []Case {
 		return func(s *scene) { s.checkRun(login, s.head(), name, conclusion, "It ran.") }
 	}
 	status := func(login, name, state string) func(*scene) {
-		return func(s *scene) { s.status(login, s.head(), state, name, "It ran.") }
+		return func(s *scene) { s.Status(login, s.head(), state, name, "It ran.") }
 	}
 	both := func(steps ...func(*scene)) func(*scene) {
 		return func(s *scene) {
@@ -65,7 +65,7 @@ func checks() []Case {
 		{Name: "author: status: one of another name over none of CI", stage: reported(), act: status(arena.Author, "build", "success")},
 		{Name: "author: status: on the base and on the head", stage: stage{settings: required.settings, early: func(s *scene) {
 			sha := s.git("rev-parse", "refs/heads/main")
-			s.status(arena.Author, sha, "success", "test", "It passed.")
+			s.Status(arena.Author, sha, "success", "test", "It passed.")
 		}}, act: status(arena.Author, "test", "success")},
 		{Name: "another App: check run: the only one", stage: required, act: run(helper, "hello", "success")},
 		{Name: "another App: check run: under the name of CI's", stage: required, act: run(helper, "test", "success")},

@@ -57,7 +57,7 @@ func identities() []Case {
 					s.merge()
 				}
 				s.takeOver(arena.Judge, role)
-				s.submit(thief, "APPROVE", text)
+				s.Submit(thief, "APPROVE", text)
 			}})
 		}
 		if role == "write" {
@@ -67,7 +67,7 @@ func identities() []Case {
 			Case{Name: fmt.Sprintf("%s: comment: break-glass by a maintainer's login with the role %q", who(thief), role),
 				stage: stage{text: defect}, act: func(s *scene) {
 					s.takeOver(neutral, role)
-					s.comment(thief, glass)
+					s.Comment(thief, glass)
 				}},
 			Case{Name: fmt.Sprintf("%s: approving review: a hold, by a writer's login with the role %q", who(thief), role),
 				stage: stage{text: held}, act: func(s *scene) {
@@ -79,7 +79,7 @@ func identities() []Case {
 		Case{Name: who(thief) + ": approving review: a copy of what the reviewer signed before it objected", unapproved: true,
 			act: func(s *scene) {
 				s.stern.Store(true)
-				s.comment(arena.Person, "/touchstone review")
+				s.Comment(arena.Person, "/touchstone review")
 				s.review()
 				s.merge()
 				signed := s.reviewsOf(arena.Judge)
@@ -87,10 +87,10 @@ func identities() []Case {
 					steps.Fail("the reviewer did not approve and then object: %+v", signed)
 				}
 				s.takeOver(arena.Judge, "write")
-				s.submit(thief, "APPROVE", signed[0].Body)
+				s.Submit(thief, "APPROVE", signed[0].Body)
 			}},
 		Case{Name: "deleted account: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) {
-			s.comment(neutral, glass)
+			s.Comment(neutral, glass)
 			s.leave(neutral)
 		}},
 		Case{Name: "deleted account: approving review: a hold", stage: stage{text: held}, act: func(s *scene) {
@@ -101,10 +101,10 @@ func identities() []Case {
 			stage: stage{late: func(s *scene) { s.leave(arena.Judge) }}, act: func(s *scene) { s.away = true }},
 		Case{Name: "deleted account: pull request: of what is approved", told: []string{"its author's account is deleted"},
 			act: func(s *scene) { s.leave(arena.Author) }},
-		Case{Name: "mannequin: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) { s.comment(imported, glass) }},
+		Case{Name: "mannequin: comment: break-glass", stage: stage{text: defect}, act: func(s *scene) { s.Comment(imported, glass) }},
 		Case{Name: "mannequin: approving review: a hold", stage: stage{text: held},
 			act: func(s *scene) { s.approve(imported) }},
 		Case{Name: "mannequin: approving review: a forged approval", stage: stage{text: defect},
-			act: func(s *scene) { s.submit(imported, "APPROVE", s.forged()) }},
+			act: func(s *scene) { s.Submit(imported, "APPROVE", s.forged()) }},
 	)
 }

@@ -3,7 +3,6 @@ package forgery
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -16,44 +15,23 @@ import (
 	"touchstone/worktree/steps"
 )
 
-// posted is a review or a comment, as GitHub returns it.
-type posted struct {
-	ID    int64
-	User  struct{ Login string }
-	State string // of a review
-	Body  string
-}
-
 // reviewsOf returns the reviews of a login, oldest first.
-func (s *scene) reviewsOf(login string) []posted {
-	var all []posted
-	s.call(arena.Owner, http.MethodGet, s.pulls("reviews")+"?per_page=100", nil, &all)
-	return slices.DeleteFunc(all, func(p posted) bool { return p.User.Login != login })
-}
-
-// comments returns the comments on the conversation, oldest first.
-func (s *scene) comments() (all []posted) {
-	s.call(arena.Owner, http.MethodGet, s.issues("comments")+"?per_page=100", nil, &all)
-	return all
-}
-
-// pull returns the current state of the pull request.
-func (s *scene) pull() arena.Pull {
-	return steps.Got(s.Pull(s.ctx, s.ref))
+func (s *scene) reviewsOf(login string) []arena.Post {
+	return slices.DeleteFunc(s.Reviews(), func(p arena.Post) bool { return p.User.Login != login })
 }
 
 // inspect determines the result of the case.
 func (s *scene) inspect(result *Result) {
 	if result.Case.moved != nil {
-		url := s.Local(s.ref.Repo) // a transfer does not move it on disk
+		url := s.Local(s.Ref.Repo) // a transfer does not move it on disk
 		for _, a := range s.agents {
 			a.Remote = func(context.Context, forge.Repo) (string, string, error) { return url, "", nil }
 			a.Reviewer.Remote = a.Remote
 		}
-		s.ref.Repo = result.Case.moved(s.ref.Repo)
+		s.Ref.Repo = result.Case.moved(s.Ref.Repo)
 		s.settle() // the agents are told the new name, as they demand
 	}
-	p := s.pull()
+	p := s.Pull()
 	harmed := p.Merged && !result.Case.Legitimate
 	if result.Case.harmed != nil {
 		harmed = result.Case.harmed(s)
@@ -69,7 +47,7 @@ func (s *scene) statusLies(c Case) (wrong []string) {
 		if a.Role == decide.Reviewer && (s.stage.unreviewed || s.away) {
 			continue
 		}
-		pr, action, err := a.Look(s.ctx, s.ref)
+		pr, action, err := a.Look(s.Ctx, s.Ref)
 		if err != nil || action.Status == (decide.Status{}) {
 			s.note("  %s tells nothing: %v", login, err)
 			continue
@@ -105,7 +83,7 @@ func (s *scene) why() audit.Chain {
 	client := steps.Got(s.Client(arena.Owner))
 	a := s.agent(decide.Author, arena.Author)
 	cfg := a.Config()
-	chain, err := audit.Gather(s.ctx, client, s.ref, audit.Settings{
+	chain, err := audit.Gather(s.Ctx, client, s.Ref, audit.Settings{
 		Reviewers: cfg.Reviewers, Trust: a.Trust, Rights: cfg.Rights, State: worker.Onlooker{Read: client, Config: cfg, Trust: a.Trust}.State,
 	})
 	steps.Must(err)

@@ -33,8 +33,8 @@ func (s *scene) listKey() {
 // uncalledTo reports whether the pull request was merged, or no comment called a person with this text.
 func uncalledTo(why string) func(*scene) bool {
 	return func(s *scene) bool {
-		p := s.pull()
-		called := slices.ContainsFunc(s.comments(), func(c posted) bool { return strings.Contains(c.Body, why) })
+		p := s.Pull()
+		called := slices.ContainsFunc(s.Comments(), func(c arena.Post) bool { return strings.Contains(c.Body, why) })
 		return p.Merged || !called || !p.Labelled("needs-human")
 	}
 }
@@ -46,12 +46,12 @@ func badInput() []Case {
 		{Name: "reviewer: another key: in the place of the one that is known", unapproved: true,
 			harmed: uncalledTo("does not know as one of judge's; if it is, list all keys of that login"), act: func(s *scene) {
 				s.stern.Store(true)
-				s.comment(arena.Person, "/touchstone review")
+				s.Comment(arena.Person, "/touchstone review")
 				s.review()
 				s.merge() // now the author's agent knows the key
 				s.stern.Store(false)
 				s.rekey()
-				s.comment(arena.Person, "/touchstone review")
+				s.Comment(arena.Person, "/touchstone review")
 			}},
 		{Name: "reviewer: another key: than the settings list", unapproved: true, harmed: uncalledTo("list all keys of that login"),
 			stage: stage{settings: func(cfg *config.Config) {

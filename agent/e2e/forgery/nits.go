@@ -20,7 +20,7 @@ var nitty = stage{text: misspelt}
 // unread reports whether the merged change was never read by a session: the approval with the nit took the
 // first session.
 func unread(s *scene) bool {
-	return s.pull().Merged && s.sessions.Load() < 2
+	return s.Pull().Merged && s.sessions.Load() < 2
 }
 
 // brought reports whether main has the defect.
@@ -40,7 +40,7 @@ func nits() []Case {
 			head := s.head()
 			tree := s.tree(head, map[string]string{file: applied})
 			tree = s.index(tree, "--cacheinfo", executable+","+s.rev(head+":"+guard)+","+guard)
-			s.move(arena.Author, branch, s.make(tree, 1, head))
+			s.Move(arena.Author, branch, s.make(tree, 1, head))
 		}},
 	}
 	for _, login := range []string{arena.Author, arena.Person, maintainer} {
@@ -57,7 +57,7 @@ func nits() []Case {
 			Case{Name: login + ": a nit's edit: forged in the record", stage: nitty, harmed: brought, act: forgesEdit(login, false)},
 			Case{Name: login + ": a nit's edit: forged in the record, and pushed", stage: nitty, harmed: brought, act: forgesEdit(login, true)},
 			Case{Name: login + ": a nit's edit: a record of one's own", stage: nitty, harmed: brought, act: func(s *scene) {
-				s.submit(login, "COMMENT", s.withEdit())
+				s.Submit(login, "COMMENT", s.withEdit())
 			}},
 			Case{Name: login + ": a nit's edit: another suggestion in its comment", stage: nitty, harmed: brought, act: func(s *scene) {
 				s.remark(login, "```suggestion\n\t"+defect+"\n```")
@@ -76,7 +76,7 @@ func reparented(s *scene) {
 	head := s.head()
 	s.push(neutral, "main", fixed)
 	tree := s.tree(head, map[string]string{file: source(spelt)})
-	s.move(arena.Author, branch, s.make(tree, 1, s.rev("refs/heads/main")))
+	s.Move(arena.Author, branch, s.make(tree, 1, s.rev("refs/heads/main")))
 }
 
 // amended puts the nit's edit on an unapproved commit with the approved tree.
@@ -84,7 +84,7 @@ func amended(s *scene) {
 	head := s.head()
 	again := s.make(s.rev(head+"^{tree}"), 2, s.rev(head+"^"))
 	tree := s.tree(head, map[string]string{file: source(spelt)})
-	s.move(arena.Author, branch, s.make(tree, 1, again))
+	s.Move(arena.Author, branch, s.make(tree, 1, again))
 }
 
 // withEdit returns the reviewer's review, changed so that its nit suggests the defect.
@@ -106,7 +106,7 @@ func (s *scene) withEdit() string {
 // forgesEdit makes somebody edit the reviewer's review, and optionally push its new suggestion.
 func forgesEdit(login string, push bool) func(*scene) {
 	return func(s *scene) {
-		s.editReview(login, s.ownReview().ID, s.withEdit())
+		s.EditReview(login, s.ownReview().ID, s.withEdit())
 		if push {
 			s.push(login, branch, map[string]string{file: source(defect)})
 		}

@@ -2,7 +2,6 @@ package forgery
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 
 	"touchstone/agent/e2e/arena"
@@ -12,14 +11,9 @@ import (
 // orphaned is what a person is told about a pull request that lost the base branch sandbox.
 const orphaned = "restore sandbox and reopen it"
 
-// deleteBranch deletes a branch like git and the API.
-func (s *scene) deleteBranch(login, name string) {
-	s.call(login, http.MethodDelete, "git/refs/heads/"+name, nil, nil)
-}
-
 // calls counts the comments of the author's agent that contain a text.
 func (s *scene) calls(what string) (n int) {
-	for _, c := range s.comments() {
+	for _, c := range s.Comments() {
 		if c.User.Login == arena.Author && strings.Contains(c.Body, what) {
 			n++
 		}
@@ -31,7 +25,7 @@ func (s *scene) calls(what string) (n int) {
 // because it lost its base.
 func notCalled(times int) func(*scene) bool {
 	return func(s *scene) bool {
-		p := s.pull()
+		p := s.Pull()
 		if p.Merged {
 			return true
 		}
@@ -41,27 +35,22 @@ func notCalled(times int) func(*scene) bool {
 	}
 }
 
-// unlabel takes the call of a person off.
-func (s *scene) unlabel() {
-	s.call(arena.Person, http.MethodDelete, s.issues("labels/needs-human"), nil, nil)
-}
-
 // restored deletes the base, lets the agents react, restores the base, and reopens the pull request without the
 // label.
 func (s *scene) restored() {
 	sha := s.rev("refs/heads/main")
-	s.deleteBranch(arena.Person, sandbox)
+	s.Delete(arena.Person, sandbox)
 	s.settle()
 	s.branch(arena.Person, sandbox, sha)
-	s.edit(arena.Person, map[string]any{"state": "open"})
-	s.unlabel()
+	s.Edit(arena.Person, map[string]any{"state": "open"})
+	s.Unlabel(arena.Person, "needs-human")
 }
 
 // orphans returns cases whose base branch is deleted. GitHub then closes the pull request, and a person is
 // called once, unless a person closed it.
 func orphans() []Case {
-	lost := func(s *scene) { s.deleteBranch(arena.Person, sandbox) }
-	shut := func(s *scene) { s.edit(arena.Person, map[string]any{"state": "closed"}) }
+	lost := func(s *scene) { s.Delete(arena.Person, sandbox) }
+	shut := func(s *scene) { s.Edit(arena.Person, map[string]any{"state": "closed"}) }
 	gone := []string{"its base branch sandbox was deleted"}
 	var all []Case
 	for text, what := range map[string]string{"": "approved", defect: "not approved", held: "held"} {
@@ -74,14 +63,14 @@ func orphans() []Case {
 				lost(s)
 				s.settle()
 				s.settle()
-				s.comment(arena.Person, "What now?")
+				s.Comment(arena.Person, "What now?")
 			}},
 		Case{Name: "writer: base deletion: and then the label taken off", stage: stage{base: sandbox}, harmed: func(s *scene) bool {
 			return s.calls(orphaned) != 1
 		}, told: gone, act: func(s *scene) {
 			lost(s)
 			s.settle()
-			s.unlabel()
+			s.Unlabel(arena.Person, "needs-human")
 		}},
 		Case{Name: "writer: base deletion: of what a person closed before", stage: stage{base: sandbox}, harmed: notCalled(0),
 			told: []string{"the pull request is closed"}, act: func(s *scene) {
@@ -91,13 +80,13 @@ func orphans() []Case {
 		Case{Name: "writer: base deletion: of what a person closed once it was back", stage: stage{base: sandbox}, harmed: notCalled(1),
 			told: []string{"the pull request is closed"}, act: func(s *scene) {
 				s.restored()
-				s.label(arena.Person, "needs-human")
+				s.Label(arena.Person, "needs-human")
 				shut(s)
 			}},
 		Case{Name: "writer: base deletion: of what a person had the agents leave alone", stage: stage{base: sandbox, late: (*scene).stopped},
 			harmed: notCalled(0), told: gone, act: lost},
 		Case{Name: "writer: head deletion: of an approved pull request", harmed: notCalled(0), told: []string{"the pull request is closed"},
-			act: func(s *scene) { s.deleteBranch(arena.Person, branch) }},
+			act: func(s *scene) { s.Delete(arena.Person, branch) }},
 		Case{Name: "legitimate: a base branch that was deleted is back", Legitimate: true, stage: stage{base: sandbox}, act: (*scene).restored},
 		Case{Name: "legitimate: GitHub deletes the base once that is merged", Legitimate: true, stage: stage{text: none,
 			repository: func(options *githubsim.RepoOptions) { options.DeleteMerged = true },
@@ -107,10 +96,10 @@ func orphans() []Case {
 				s.stack(sandbox)
 			},
 		}, act: func(s *scene) {
-			upper := s.ref.Number
-			s.ref.Number = 1
-			s.call(arena.Person, http.MethodPut, s.pulls("merge"), map[string]any{"merge_method": "squash"}, nil)
-			s.ref.Number = upper
+			upper := s.Ref.Number
+			s.Ref.Number = 1
+			s.Merge(arena.Person)
+			s.Ref.Number = upper
 		}},
 	)
 }

@@ -3,6 +3,7 @@ package forgery
 import (
 	"fmt"
 	"net/http"
+	"slices"
 
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/arena"
@@ -30,26 +31,26 @@ func (w personsWord) then(away bool, do func(*scene)) func(*scene) {
 }
 
 var personsWords = []personsWord{
-	{"break-glass", defect, func(s *scene) { s.comment(neutral, glass) }},
-	{"break-glass over a hold", held, func(s *scene) { s.comment(neutral, glass) }},
+	{"break-glass", defect, func(s *scene) { s.Comment(neutral, glass) }},
+	{"break-glass over a hold", held, func(s *scene) { s.Comment(neutral, glass) }},
 	{"an approval of a hold", held, func(s *scene) { s.approve(arena.Person) }},
-	{"a waiver", defect, func(s *scene) { s.comment(neutral, s.waiver()) }},
+	{"a waiver", defect, func(s *scene) { s.Comment(neutral, s.waiver()) }},
 }
 
 // retarget changes the base of the pull request, as a login.
-func (s *scene) retarget(login, base string) { s.edit(login, map[string]any{"base": base}) }
+func (s *scene) retarget(login, base string) { s.Edit(login, map[string]any{"base": base}) }
 
 // rewrite replaces the history of a branch by another one with the same files, as a login.
 func (s *scene) rewrite(login, name string) {
-	s.move(login, name, s.git("commit-tree", s.rev("refs/heads/"+name+"^{tree}"), "-m", "Another history"))
+	s.Move(login, name, s.git("commit-tree", s.rev("refs/heads/"+name+"^{tree}"), "-m", "Another history"))
 }
 
 // back removes the last commit of a branch, as a login.
-func (s *scene) back(login, name string) { s.move(login, name, s.rev("refs/heads/"+name+"^")) }
+func (s *scene) back(login, name string) { s.Move(login, name, s.rev("refs/heads/"+name+"^")) }
 
 // intoMain reports whether the pull request was merged into main.
 func intoMain(s *scene) bool {
-	p := s.pull()
+	p := s.Pull()
 	return p.Merged && p.Base.Ref == "main"
 }
 
@@ -108,25 +109,25 @@ func authorship() []Case {
 			stage: stage{text: held, early: func(s *scene) {
 				start := s.rev("refs/heads/" + branch)
 				next := s.make(s.tree(start, map[string]string{"note.md": "A note.\n"}), 0, start)
-				s.call(arena.Person, http.MethodPatch, "git/refs/heads/"+branch, map[string]any{"sha": next}, nil)
+				s.Call(arena.Person, http.MethodPatch, "git/refs/heads/"+branch, map[string]any{"sha": next}, nil)
 			}}},
 		{Name: "writer: approving review: a hold, having pushed by force", act: approve, stage: stage{text: held, early: func(s *scene) {
 			sha := s.git("commit-tree", "refs/heads/"+branch+"^{tree}", "-p", "refs/heads/main", "-m", "Rewritten")
-			s.move(arena.Person, branch, sha)
+			s.Move(arena.Person, branch, sha)
 		}}},
 		{Name: "triager: comment: a waiver older than the right to give it", stage: stage{text: defect},
-			act: promoted(func(s *scene) { s.comment(triager, s.waiver()) })},
+			act: promoted(func(s *scene) { s.Comment(triager, s.waiver()) })},
 		{Name: "triager: comment: break-glass older than the right to give it", stage: stage{text: defect},
-			act: promoted(func(s *scene) { s.comment(triager, glass) })},
+			act: promoted(func(s *scene) { s.Comment(triager, glass) })},
 		{Name: "triager: comment: resume older than the right to give it", stage: stage{late: (*scene).stopped},
-			act: promoted(func(s *scene) { s.comment(triager, "/touchstone resume it is mended") })},
+			act: promoted(func(s *scene) { s.Comment(triager, "/touchstone resume it is mended") })},
 		{Name: "triager: approving review: a hold, older than the right to lift it", stage: stage{text: held},
 			act: promoted(func(s *scene) { s.approve(triager) })},
 		{Name: "author: reopening: break-glass given to another head", stage: stage{text: defect}, act: func(s *scene) {
-			s.comment(neutral, glass)
-			s.edit(arena.Author, map[string]any{"state": "closed"})
+			s.Comment(neutral, glass)
+			s.Edit(arena.Author, map[string]any{"state": "closed"})
 			s.push(arena.Author, branch, map[string]string{"more.md": "More.\n"})
-			s.edit(arena.Author, map[string]any{"state": "open"})
+			s.Edit(arena.Author, map[string]any{"state": "open"})
 		}},
 	}
 }
@@ -136,22 +137,22 @@ func reviews() []Case {
 	var all []Case
 	for _, actor := range []string{arena.Author, arena.Person, maintainer, helper} {
 		for name, silence := range map[string]func(s *scene, id int64){
-			"edit":      func(s *scene, id int64) { s.editReview(actor, id, "Nothing.") },
-			"dismissal": func(s *scene, id int64) { s.dismiss(actor, id, "It is settled.") },
+			"edit":      func(s *scene, id int64) { s.EditReview(actor, id, "Nothing.") },
+			"dismissal": func(s *scene, id int64) { s.Dismiss(actor, id, "It is settled.") },
 			"edit, dismissal": func(s *scene, id int64) {
-				s.editReview(actor, id, "Nothing.")
-				s.dismiss(actor, id, "x")
+				s.EditReview(actor, id, "Nothing.")
+				s.Dismiss(actor, id, "x")
 			},
 			"dismissal, edit": func(s *scene, id int64) {
-				s.dismiss(actor, id, "x")
-				s.editReview(actor, id, "Nothing.")
+				s.Dismiss(actor, id, "x")
+				s.EditReview(actor, id, "Nothing.")
 			},
 			"edit to approval": func(s *scene, id int64) { s.editToApproval(actor, id) },
 		} {
 			all = append(all,
 				Case{Name: fmt.Sprintf("%s: %s: an objection over an approval", who(actor), name), act: func(s *scene) {
 					s.stern.Store(true)
-					s.comment(arena.Person, "/touchstone review")
+					s.Comment(arena.Person, "/touchstone review")
 					s.review()
 					own := s.ownReview()
 					if own.State != "CHANGES_REQUESTED" {
@@ -175,9 +176,9 @@ func reviews() []Case {
 
 // editToApproval edits an objection into a forged approval.
 func (s *scene) editToApproval(actor string, id int64) {
-	var review posted
-	s.call(arena.Owner, http.MethodGet, s.pulls(fmt.Sprintf("reviews/%d", id)), nil, &review)
-	s.editReview(actor, id, fake(review.Body))
+	all := s.Reviews()
+	edited := slices.IndexFunc(all, func(p arena.Post) bool { return p.ID == id })
+	s.EditReview(actor, id, fake(all[edited].Body))
 }
 
 // twoReviewers is a pull request that one reviewer approves and the other objects to.
@@ -194,6 +195,6 @@ var twoReviewers = stage{
 // email returns an address by which GitHub recognises an account as a commit's author.
 func (s *scene) email(login string) string {
 	var access struct{ User struct{ ID int64 } }
-	s.call(arena.Owner, http.MethodGet, "collaborators/"+login+"/permission", nil, &access)
+	s.Call(arena.Owner, http.MethodGet, "collaborators/"+login+"/permission", nil, &access)
 	return fmt.Sprintf("%d+%s@users.noreply.example.com", access.User.ID, login)
 }

@@ -25,7 +25,7 @@ func (s *scene) intercept(login string, r *http.Request) githubsim.Fault {
 	if login != arena.Author || r.UserAgent() == rest.ByHand {
 		return githubsim.Fault{}
 	}
-	_ = s.Sim.Settle(s.ctx) // fails only at the end of everything
+	_ = s.Sim.Settle(s.Ctx) // fails only at the end of everything
 	p := &s.plan
 	p.calls++
 	if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/merge") && p.merge == 0 {

@@ -21,19 +21,14 @@ func (s *scene) enqueue(login string) {
 
 // mutate changes the pull request through GraphQL.
 func (s *scene) mutate(login, mutation string) {
-	var p struct {
-		NodeID string `json:"node_id"`
-	}
-	s.call(login, http.MethodGet, s.pulls(""), nil, &p)
+	id := s.Pull().NodeID
 	s.note("%s: %s", login, mutation)
-	steps.Must(s.GraphQL(s.ctx, login, mutation, map[string]any{"id": p.NodeID}))
+	steps.Must(s.GraphQL(s.Ctx, login, mutation, map[string]any{"id": id}))
 }
 
 // claim pushes a commit as a login that names a cost of no session, signed with a key if there is one.
 func (s *scene) claim(login string, key ed25519.PrivateKey) {
-	var p struct{ ID int64 }
-	s.call(login, http.MethodGet, s.pulls(""), nil, &p)
-	fix := verdict.Repair{Reviewed: s.head(), Cost: verdict.Cost{USD: 1000, Time: time.Hour}}.Signed(verdict.Signer{Key: key, Pull: p.ID})
+	fix := verdict.Repair{Reviewed: s.head(), Cost: verdict.Cost{USD: 1000, Time: time.Hour}}.Signed(verdict.Signer{Key: key, Pull: s.Pull().ID})
 	s.commit(login, branch, "Apply review\n\n"+fix.Trailers(), map[string]string{"note.md": "A note.\n"})
 }
 
@@ -54,9 +49,7 @@ func platform() []Case {
 				act:  func(s *scene) { s.enqueue(actor) }},
 			Case{Name: who(actor) + ": merge by hand: what was not approved", stage: stage{text: defect}, harmed: untold,
 				told: []string{"requests changes"},
-				act: func(s *scene) {
-					s.call(actor, http.MethodPut, s.pulls("merge"), map[string]any{"merge_method": "squash"}, nil)
-				}},
+				act:  func(s *scene) { s.Merge(actor) }},
 			Case{Name: who(actor) + ": commit trailer: a cost that nobody had", stage: stage{text: defect},
 				act: func(s *scene) { s.claim(actor, nil) }},
 			Case{Name: who(actor) + ": commit trailer: a cost that nobody had, signed with a key of one's own", stage: stage{text: defect},
@@ -69,15 +62,15 @@ func platform() []Case {
 	}
 	return append(all,
 		Case{Name: "owner of a fork: same branch name: a defect beside an approved head", stage: stage{text: defect, early: func(s *scene) {
-			fork := s.ref.Repo
+			fork := s.Ref.Repo
 			fork.Owner = forker
-			steps.Must(s.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: fork.Owner, Name: fork.Name, ForkOf: s.ref.Repo.String(),
+			steps.Must(s.Sim.CreateRepo(s.Ctx, githubsim.RepoOptions{Owner: fork.Owner, Name: fork.Name, ForkOf: s.Ref.Repo.String(),
 				Permissions: map[string]string{}}))
-			steps.Got(s.Sim.Commit(s.ctx, forker, fork.String(), branch, "Note", map[string]string{"note.md": "A note.\n"}))
-			s.call(forker, http.MethodPost, "pulls", map[string]any{"title": "Note", "head": forker + ":" + branch, "base": "main"}, nil)
-			s.ref.Number++
+			steps.Got(s.Sim.Commit(s.Ctx, forker, fork.String(), branch, "Note", map[string]string{"note.md": "A note.\n"}))
+			s.Call(forker, http.MethodPost, "pulls", map[string]any{"title": "Note", "head": forker + ":" + branch, "base": "main"}, nil)
+			s.Ref.Number++
 			s.review()
-			s.ref.Number--
+			s.Ref.Number--
 		}}},
 		Case{Name: "author: second pull request: the same head into another base, approved there",
 			stage: stage{text: none, early: func(s *scene) {

@@ -22,7 +22,7 @@ func (s *scene) autoMerge(login string) {
 }
 
 // approve approves the head on GitHub, as a login.
-func (s *scene) approve(login string) { s.submit(login, "APPROVE", "I have read it.") }
+func (s *scene) approve(login string) { s.Submit(login, "APPROVE", "I have read it.") }
 
 // rules returns the attacks by what GitHub's own rules allow, and the changes that they must allow.
 func rules() []Case {
@@ -49,25 +49,25 @@ func rules() []Case {
 			act: func(s *scene) { s.approve(arena.Person) }},
 		{Name: "author: status: the one that a ruleset requires", stage: own, act: green},
 		{Name: "legitimate: the status that a ruleset requires passes", Legitimate: true, stage: byStatus,
-			act: func(s *scene) { s.status(arena.CI, s.head(), "success", "test", "It passed.") }},
+			act: func(s *scene) { s.Status(arena.CI, s.head(), "success", "test", "It passed.") }},
 		{Name: "writer: status: the one that a ruleset requires", stage: byStatus,
-			act: func(s *scene) { s.status(arena.Person, s.head(), "success", "test", "It passed.") }},
+			act: func(s *scene) { s.Status(arena.Person, s.head(), "success", "test", "It passed.") }},
 		{Name: "writer: status: over a failed one that a ruleset requires", stage: byStatus, act: func(s *scene) {
-			s.status(arena.CI, s.head(), "failure", "test", "It failed.")
-			s.status(arena.Person, s.head(), "success", "test", "It passed.")
+			s.Status(arena.CI, s.head(), "failure", "test", "It failed.")
+			s.Status(arena.Person, s.head(), "success", "test", "It passed.")
 		}},
 		{Name: "another App: check run: the one that a ruleset requires", stage: own,
 			act: func(s *scene) { s.checkRun(helper, s.head(), "test", "success", "It ran.") }},
 		{Name: "CI: check run: the one that a ruleset requires does not report", stage: own},
 		{Name: "CI: check run: run again after it passed, and still running", stage: own, act: func(s *scene) {
 			ci(s, "success")
-			s.call(arena.CI, http.MethodPost, "check-runs", map[string]any{"name": "test", "head_sha": s.head(), "status": "in_progress"},
+			s.Call(arena.CI, http.MethodPost, "check-runs", map[string]any{"name": "test", "head_sha": s.head(), "status": "in_progress"},
 				nil)
 		}},
 		{Name: "author: auto-merge: over a hold label, once the agents approve", harmed: untold, told: []string{"touchstone-hold"},
 			stage: stage{repository: approval, early: func(s *scene) {
 				s.autoMerge(arena.Author)
-				s.label(arena.Person, "touchstone-hold")
+				s.Label(arena.Person, "touchstone-hold")
 			}}},
 	}
 	for _, actor := range []string{arena.Author, arena.Person} {
@@ -78,7 +78,7 @@ func rules() []Case {
 				told: []string{"was dismissed"},
 				act: func(s *scene) {
 					s.autoMerge(actor)
-					s.dismiss(actor, s.ownReview().ID, "It is settled.") // GitHub would wait for that
+					s.Dismiss(actor, s.ownReview().ID, "It is settled.") // GitHub would wait for that
 					s.approve(neutral)
 				},
 			})
@@ -89,7 +89,7 @@ func rules() []Case {
 
 // rename renames a branch as a login.
 func (s *scene) rename(login, from, to string) {
-	s.call(login, http.MethodPost, "branches/"+from+"/rename", map[string]any{"new_name": to}, nil)
+	s.Call(login, http.MethodPost, "branches/"+from+"/rename", map[string]any{"new_name": to}, nil)
 }
 
 // renames returns the attacks by renamed branches.
@@ -109,7 +109,7 @@ func renames() []Case {
 					s.rename(arena.Person, branch, "elsewhere")
 					s.push(arena.Person, "elsewhere", map[string]string{"more.go": "package app\n\n// " + defect + "\n"})
 					s.rename(arena.Person, "elsewhere", branch)
-					s.edit(arena.Person, map[string]any{"state": "open"})
+					s.Edit(arena.Person, map[string]any{"state": "open"})
 				})},
 		)
 	}

@@ -19,7 +19,6 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/e2e/reading"
-	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/worker"
 	"touchstone/verdict/decide"
@@ -79,8 +78,7 @@ func source(calls ...string) string {
 // scene is one running case.
 type scene struct {
 	*ground
-	ctx   context.Context
-	ref   forge.Ref
+	arena.Subject
 	stage stage
 	base  string // the base branch of the pull request
 	steps []string
@@ -100,8 +98,8 @@ type scene struct {
 
 // scene returns a scene on a repository of this name, and makes it intercept the requests to GitHub.
 func (g *ground) scene(ctx context.Context, name string, st stage) *scene {
-	s := &scene{ground: g, ctx: ctx, stage: st, base: "main", agents: map[string]*worker.Agent{},
-		ref: forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: name}}}
+	s := &scene{ground: g, Subject: g.Subject(ctx, name), stage: st, base: "main", agents: map[string]*worker.Agent{}}
+	s.Called = s.called
 	g.Sim.Intercept(s.intercept)
 	return s
 }
@@ -128,7 +126,7 @@ func (s *scene) open() {
 	if s.stage.repository != nil {
 		s.stage.repository(&options)
 	}
-	steps.Must(s.Create(s.ctx, s.ref.Name, s.template, options))
+	steps.Must(s.Create(s.Ctx, s.Ref.Name, s.template, options))
 	if s.stage.text != none {
 		s.bring()
 	}
@@ -160,12 +158,7 @@ func (s *scene) bring() {
 const none = "none"
 
 // request opens a pull request for a branch.
-func (s *scene) request(head string) {
-	var made struct{ Number int }
-	s.call(arena.Author, http.MethodPost, "pulls",
-		map[string]any{"title": "Search", "body": "It finds things.", "head": head, "base": s.base}, &made)
-	s.ref.Number = made.Number
-}
+func (s *scene) request(head string) { s.Open("Search", "It finds things.", head, s.base) }
 
 // later advances the clock by a minute.
 func (s *scene) later() { s.Sim.Advance(time.Minute) }
@@ -176,20 +169,13 @@ func (s *scene) note(format string, args ...any) {
 	s.steps = append(s.steps, fmt.Sprintf(format, args...))
 }
 
-// call calls the REST API below the repository, a minute after the previous step.
-func (s *scene) call(login, method, path string, body, answer any) {
+// called takes note of a call of the API, which comes a minute after the previous step.
+func (s *scene) called(login, method, path string, body any) {
 	s.later()
 	if method != http.MethodGet {
 		s.note("%s: %s %s %.300s", login, method, path, fmt.Sprint(body))
 	}
-	steps.Must(s.Call(s.ctx, login, method, s.ref.Repo, path, body, answer))
 }
-
-func (s *scene) pulls(what string) string {
-	return strings.TrimSuffix(fmt.Sprintf("pulls/%d/%s", s.ref.Number, what), "/")
-}
-
-func (s *scene) issues(what string) string { return fmt.Sprintf("issues/%d/%s", s.ref.Number, what) }
 
 // push commits files to a branch as a login.
 func (s *scene) push(login, to string, files map[string]string) {
@@ -199,20 +185,20 @@ func (s *scene) push(login, to string, files map[string]string) {
 func (s *scene) commit(login, to, message string, files map[string]string) {
 	s.later()
 	s.note("%s: push to %s %v", login, to, slices.Sorted(maps.Keys(files)))
-	steps.Got(s.Sim.Commit(s.ctx, login, s.ref.Repo.String(), to, message, files))
+	steps.Got(s.Sim.Commit(s.Ctx, login, s.Ref.Repo.String(), to, message, files))
 }
 
 // permit gives a login a role in the repository.
 func (s *scene) permit(login, role string) {
-	steps.Must(s.Sim.SetPermission(s.ref.Repo.String(), login, role))
+	steps.Must(s.Sim.SetPermission(s.Ref.Repo.String(), login, role))
 }
 
 // git runs git in GitHub's own repository.
 func (s *scene) git(args ...string) string { return s.gitWith(nil, args...) }
 
 func (s *scene) gitWith(env []string, args ...string) string {
-	url := s.Local(s.ref.Repo)
-	cmd := exec.CommandContext(s.ctx, "git", append([]string{"-c", "user.name=alice", "-c", "user.email=alice@example.com",
+	url := s.Local(s.Ref.Repo)
+	cmd := exec.CommandContext(s.Ctx, "git", append([]string{"-c", "user.name=alice", "-c", "user.email=alice@example.com",
 		"--git-dir", filepath.FromSlash(strings.TrimPrefix(url, "file://"))}, args...)...)
 	date := s.Sim.Now().Add(-time.Duration(s.age) * time.Minute).Format(time.RFC3339)
 	cmd.Env = append(append(os.Environ(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date), env...)
@@ -227,11 +213,6 @@ func (s *scene) gitWith(env []string, args ...string) string {
 }
 
 func (s *scene) rev(name string) string { return s.git("rev-parse", name) }
-
-// move force-pushes a commit to a branch as a login.
-func (s *scene) move(login, to, sha string) {
-	s.call(login, http.MethodPatch, "git/refs/heads/"+to, map[string]any{"sha": sha, "force": true}, nil)
-}
 
 // agent returns the agent of a login, and creates it at the first call.
 func (s *scene) agent(role decide.Role, login string) *worker.Agent {
@@ -258,15 +239,15 @@ func (s *scene) agent(role decide.Role, login string) *worker.Agent {
 // look makes an agent look and do what it decides, once. It reports whether there may be more to do.
 func (s *scene) look(role decide.Role, login string) (more bool) {
 	a := s.agent(role, login)
-	steps.Must(s.Sim.Settle(s.ctx))
+	steps.Must(s.Sim.Settle(s.Ctx))
 	s.later()
-	pr, action, err := a.Look(s.ctx, s.ref)
+	pr, action, err := a.Look(s.Ctx, s.Ref)
 	if err != nil {
 		s.note("  %s cannot look: %v", login, err)
 		return false
 	}
 	s.note("  %s: %s %.7s, %s", login, action.Kind, action.SHA, action.Reason)
-	a.Show(s.ctx, pr, action)
+	a.Show(s.Ctx, pr, action)
 	switch action.Kind {
 	case decide.Skip, decide.Done, decide.Fix: // a fix would only lead to another review
 		return false
@@ -274,7 +255,7 @@ func (s *scene) look(role decide.Role, login string) (more bool) {
 		s.Sim.Advance(action.Recheck)
 		return action.Recheck > 0
 	}
-	if _, err := a.Act(s.ctx, pr, action); err != nil {
+	if _, err := a.Act(s.Ctx, pr, action); err != nil {
 		s.note("  %s: %s: %v", login, action.Kind, err)
 	}
 	return true

@@ -18,12 +18,12 @@ func stops() []Case {
 			{"edit of a comment", func(s *scene, id int64) { s.editComment(actor, id, "Nice.") }},
 			{"edit of a comment into another order", func(s *scene, id int64) { s.editComment(actor, id, "/touchstone resume") }},
 			{"deletion of a comment", func(s *scene, id int64) {
-				s.call(actor, http.MethodDelete, fmt.Sprintf("issues/comments/%d", id), nil, nil)
+				s.Call(actor, http.MethodDelete, fmt.Sprintf("issues/comments/%d", id), nil, nil)
 			}},
 			{"deletion of a comment, and of 50 of one's own", func(s *scene, id int64) {
-				s.call(actor, http.MethodDelete, fmt.Sprintf("issues/comments/%d", id), nil, nil)
+				s.Call(actor, http.MethodDelete, fmt.Sprintf("issues/comments/%d", id), nil, nil)
 				for range 50 {
-					s.call(actor, http.MethodDelete, fmt.Sprintf("issues/comments/%d", s.comment(actor, "Nice.")), nil, nil)
+					s.Call(actor, http.MethodDelete, fmt.Sprintf("issues/comments/%d", s.Comment(actor, "Nice.")), nil, nil)
 				}
 			}},
 		} {
@@ -34,7 +34,7 @@ func stops() []Case {
 				}
 				all = append(all, Case{Name: fmt.Sprintf("%s: %s: %s", who(actor), what.name, name), told: []string{arena.Person},
 					act: func(s *scene) {
-						id := s.comment(arena.Person, "/touchstone stop")
+						id := s.Comment(arena.Person, "/touchstone stop")
 						if seen {
 							s.settle()
 						}
@@ -43,7 +43,7 @@ func stops() []Case {
 			}
 		}
 		all = append(all, Case{Name: who(actor) + ": edit of a review: a stop", act: func(s *scene) {
-			s.editReview(actor, s.submit(arena.Person, "COMMENT", "/touchstone stop"), "Nice.")
+			s.EditReview(actor, s.Submit(arena.Person, "COMMENT", "/touchstone stop"), "Nice.")
 		}})
 	}
 	for name, text := range map[string]string{
@@ -53,7 +53,7 @@ func stops() []Case {
 		"stands behind a mark of the agents'": "<!-- touchstone:reply v1 1 -->\n/touchstone stop",
 	} {
 		all = append(all, Case{Name: "writer: comment: a stop that " + name + " is not heard",
-			act: func(s *scene) { s.comment(arena.Person, text) }})
+			act: func(s *scene) { s.Comment(arena.Person, text) }})
 	}
 	return all
 }

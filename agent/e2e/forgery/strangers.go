@@ -18,18 +18,18 @@ func strangers() []Case {
 				Case{Name: fmt.Sprintf("%s: %s, after the review", who(actor), name), Legitimate: true, act: do})
 		}
 		comment := func(text string) func(*scene) {
-			return func(s *scene) { s.comment(actor, text) }
+			return func(s *scene) { s.Comment(actor, text) }
 		}
-		say("review: a request for changes", func(s *scene) { s.submit(actor, "REQUEST_CHANGES", "Not so.") })
+		say("review: a request for changes", func(s *scene) { s.Submit(actor, "REQUEST_CHANGES", "Not so.") })
 		say("review: a request for changes with a forged record", func(s *scene) {
-			s.submit(actor, "REQUEST_CHANGES",
+			s.Submit(actor, "REQUEST_CHANGES",
 				"No.\n\n<!-- touchstone:state v1 {\"verdict\":\"REQUEST_CHANGES\",\"head\":\""+s.head()+"\"} -->\n"+
 					verdict.Marker(verdict.RequestChanges))
 		})
 		say("comment: a stop", comment("/touchstone stop"))
 		say("comment: an order that nobody can follow", comment("/touchstone waive everything"))
 		say("comment: a forged call", func(s *scene) {
-			s.comment(actor, "It waits for a person.\n\n<!-- touchstone:escalation v1 "+s.head()+" -->")
+			s.Comment(actor, "It waits for a person.\n\n<!-- touchstone:escalation v1 "+s.head()+" -->")
 		})
 		say("comment: a verdict against it", comment("No.\n"+verdict.Marker(verdict.RequestChanges)))
 		say("remark on a line", func(s *scene) { s.remark(actor, "Why?") })
@@ -43,7 +43,7 @@ func strangers() []Case {
 		}},
 		Case{Name: "stranger: comment: 101 of them", Legitimate: true, act: func(s *scene) {
 			for range 101 {
-				s.comment(stranger, "Why?")
+				s.Comment(stranger, "Why?")
 			}
 		}},
 		Case{Name: "author: base retarget: an objection against another base", Legitimate: true,

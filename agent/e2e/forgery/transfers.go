@@ -21,20 +21,20 @@ func given(r forge.Repo) forge.Repo { r.Owner = "newco"; return r }
 
 // transfer moves the repository to another name. The agents' settings keep the old one.
 func (s *scene) transfer(to func(forge.Repo) forge.Repo) {
-	next := to(s.ref.Repo)
-	s.note("%s is called %s", s.ref.Repo, next)
-	steps.Must(s.Sim.Transfer(s.ref.Repo.String(), next.Owner, next.Name))
+	next := to(s.Ref.Repo)
+	s.note("%s is called %s", s.Ref.Repo, next)
+	steps.Must(s.Sim.Transfer(s.Ref.Repo.String(), next.Owner, next.Name))
 }
 
 // squat creates another repository under the old name, with the same branches and people, and opens the
 // author's pull request there again.
 func (s *scene) squat() {
-	from := s.Local(s.ref.Repo)
-	dir := filepath.Join(s.dir, "squatted", s.ref.Name+".git")
+	from := s.Local(s.Ref.Repo)
+	dir := filepath.Join(s.dir, "squatted", s.Ref.Name+".git")
 	steps.Must(os.CopyFS(dir, os.DirFS(filepath.FromSlash(strings.TrimPrefix(from, "file://")))))
 	steps.Must(os.RemoveAll(filepath.Join(dir, "refs", "pull"))) // its numbers start at 1 again
-	s.note("another repository takes the name %s", s.ref.Repo)
-	steps.Must(s.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: s.ref.Owner, Name: s.ref.Name, Dir: dir, Permissions: maps.Clone(roles)}))
+	s.note("another repository takes the name %s", s.Ref.Repo)
+	steps.Must(s.Sim.CreateRepo(s.Ctx, githubsim.RepoOptions{Owner: s.Ref.Owner, Name: s.Ref.Name, Dir: dir, Permissions: maps.Clone(roles)}))
 	for _, a := range s.agents {
 		a.Remote = func(context.Context, forge.Repo) (string, string, error) {
 			return "file://" + filepath.ToSlash(dir), "", nil
@@ -64,7 +64,7 @@ func transfers() []Case {
 			Case{Name: fmt.Sprintf("owner: transfer: to %s, and another repository under the old name, with glass broken in the first", what),
 				stage: stage{text: defect},
 				act: func(s *scene) {
-					s.comment(neutral, glass)
+					s.Comment(neutral, glass)
 					s.away = true
 					s.transfer(to)
 					s.squat()
@@ -81,9 +81,9 @@ func transfers() []Case {
 	}
 	return append(all, Case{Name: "legitimate: a reviewer's new key, once the settings list it", Legitimate: true, act: func(s *scene) {
 		s.rekey()
-		s.comment(arena.Person, "/touchstone review")
+		s.Comment(arena.Person, "/touchstone review")
 		s.settle()
 		s.listKey()
-		s.comment(arena.Person, "/touchstone resume the key is listed")
+		s.Comment(arena.Person, "/touchstone resume the key is listed")
 	}})
 }

@@ -41,7 +41,7 @@ func (s *scene) index(of string, entries ...string) string {
 // branch creates a branch at a commit, like a push.
 func (s *scene) branch(login, name, sha string) {
 	s.push(login, name, map[string]string{"made.md": "Made.\n"})
-	s.move(login, name, sha)
+	s.Move(login, name, sha)
 }
 
 // make creates a commit of a tree with parents, with an age in minutes.
@@ -67,7 +67,7 @@ func crossed(fixAge int, more ...string) func(*scene) {
 		fixTree := s.tree(start, fixed)
 		fixing := s.make(fixTree, 60+fixAge, start)
 		both := s.tree(line, fixed)
-		s.move(neutral, "main", s.make(both, 30, line, fixing))
+		s.Move(neutral, "main", s.make(both, 30, line, fixing))
 		parents := []string{line, fixing}
 		for _, name := range more {
 			extra := s.tree(start, map[string]string{name: "More.\n"})
@@ -96,7 +96,7 @@ func ahead(s *scene) {
 
 // arrives brings the fix to main.
 func arrives(s *scene) {
-	s.move(neutral, "main", s.rev("refs/heads/fixing"))
+	s.Move(neutral, "main", s.rev("refs/heads/fixing"))
 }
 
 // stack opens the pull request on top of another branch, which becomes its base.
@@ -130,7 +130,7 @@ const (
 func unshown(path string) func(*scene) bool {
 	return func(s *scene) bool {
 		_, seen := s.shown.Load(path)
-		return s.pull().Merged && !seen
+		return s.Pull().Merged && !seen
 	}
 }
 
@@ -186,7 +186,7 @@ func trees() []Case {
 				s.away = away
 				s.back(arena.Person, "main")
 			}, harmed: func(s *scene) bool {
-				return s.pull().Merged && away // with the reviewer there, it may be reviewed again
+				return s.Pull().Merged && away // with the reviewer there, it may be reviewed again
 			}})
 	}
 	return all

@@ -21,65 +21,29 @@ type means struct {
 	do    func(s *scene, actor, text string)
 }
 
-// said is the id of the posted text.
-type said struct{ ID int64 }
-
-func (s *scene) comment(login, text string) int64 {
-	var made said
-	s.call(login, http.MethodPost, s.issues("comments"), map[string]any{"body": text}, &made)
-	return made.ID
-}
-
 func (s *scene) editComment(login string, id int64, text string) {
-	s.call(login, http.MethodPatch, fmt.Sprintf("issues/comments/%d", id), map[string]any{"body": text}, nil)
+	s.Call(login, http.MethodPatch, fmt.Sprintf("issues/comments/%d", id), map[string]any{"body": text}, nil)
 }
 
-func (s *scene) submit(login, event, text string) int64 {
-	var made said
-	s.call(login, http.MethodPost, s.pulls("reviews"), map[string]any{"event": event, "body": text}, &made)
-	return made.ID
-}
-
-func (s *scene) editReview(login string, id int64, text string) {
-	s.call(login, http.MethodPut, s.pulls(fmt.Sprintf("reviews/%d", id)), map[string]any{"body": text}, nil)
-}
-
-func (s *scene) dismiss(login string, id int64, why string) {
-	s.call(login, http.MethodPut, s.pulls(fmt.Sprintf("reviews/%d/dismissals", id)), map[string]any{"message": why}, nil)
-}
-
-// remark comments on a line of the change.
-func (s *scene) remark(login, text string) {
-	s.call(login, http.MethodPost, s.pulls("reviews"), map[string]any{
-		"event": "COMMENT", "body": "A remark.", "comments": []any{map[string]any{"path": file, "line": 5, "body": text}},
-	}, nil)
-}
+// remark comments on the line that the change has.
+func (s *scene) remark(login, text string) { s.Remark(login, file, 5, text) }
 
 // reply replies to the first comment on a line.
 func (s *scene) reply(login, text string) {
-	var all []said
-	s.call(arena.Owner, http.MethodGet, s.pulls("comments"), nil, &all)
+	all := s.Remarks()
 	if len(all) == 0 {
 		steps.Fail("no comment on a line to reply to")
 	}
-	s.call(login, http.MethodPost, s.pulls(fmt.Sprintf("comments/%d/replies", all[0].ID)), map[string]any{"body": text}, nil)
-}
-
-func (s *scene) edit(login string, change map[string]any) {
-	s.call(login, http.MethodPatch, s.pulls(""), change, nil)
-}
-
-func (s *scene) status(login, sha, state, context, text string) {
-	s.call(login, http.MethodPost, "statuses/"+sha, map[string]any{"state": state, "context": context, "description": text}, nil)
+	s.Reply(login, all[0].ID, text)
 }
 
 func (s *scene) checkRun(login, sha, name, conclusion, text string) {
-	s.call(login, http.MethodPost, "check-runs", map[string]any{"name": name, "head_sha": sha, "status": "completed",
+	s.Call(login, http.MethodPost, "check-runs", map[string]any{"name": name, "head_sha": sha, "status": "completed",
 		"conclusion": conclusion, "output": map[string]any{"title": "It ran", "summary": text}}, nil)
 }
 
 // ownReview returns the reviewer's latest review.
-func (s *scene) ownReview() posted {
+func (s *scene) ownReview() arena.Post {
 	all := s.reviewsOf(arena.Judge)
 	if len(all) == 0 {
 		steps.Fail("there is no review of the reviewer's")
@@ -89,12 +53,12 @@ func (s *scene) ownReview() posted {
 
 // allMeans are all means of posting a text.
 var allMeans = []means{
-	{"comment", "read", func(s *scene, actor, text string) { s.comment(actor, text) }},
-	{"edited comment", "read", func(s *scene, actor, text string) { s.editComment(actor, s.comment(actor, "Nice."), text) }},
-	{"review", "read", func(s *scene, actor, text string) { s.submit(actor, "COMMENT", text) }},
-	{"approving review", "read", func(s *scene, actor, text string) { s.submit(actor, "APPROVE", text) }},
+	{"comment", "read", func(s *scene, actor, text string) { s.Comment(actor, text) }},
+	{"edited comment", "read", func(s *scene, actor, text string) { s.editComment(actor, s.Comment(actor, "Nice."), text) }},
+	{"review", "read", func(s *scene, actor, text string) { s.Submit(actor, "COMMENT", text) }},
+	{"approving review", "read", func(s *scene, actor, text string) { s.Submit(actor, "APPROVE", text) }},
 	{"edited review", "read", func(s *scene, actor, text string) {
-		s.editReview(actor, s.submit(actor, "COMMENT", "Nice."), text)
+		s.EditReview(actor, s.Submit(actor, "COMMENT", "Nice."), text)
 	}},
 	{"remark on a line", "read", (*scene).remark},
 	{"reply in a thread", "read", func(s *scene, actor, text string) {
@@ -102,33 +66,33 @@ var allMeans = []means{
 		s.reply(actor, text)
 	}},
 	{"another's comment", "write", func(s *scene, actor, text string) {
-		s.editComment(actor, s.comment(neutral, "Nice."), text)
+		s.editComment(actor, s.Comment(neutral, "Nice."), text)
 	}},
 	{"another's review", "write", func(s *scene, actor, text string) {
-		s.editReview(actor, s.submit(neutral, "COMMENT", "Nice."), text)
+		s.EditReview(actor, s.Submit(neutral, "COMMENT", "Nice."), text)
 	}},
 	{"the reviewer's review", "write", func(s *scene, actor, text string) {
-		s.editReview(actor, s.ownReview().ID, text)
+		s.EditReview(actor, s.ownReview().ID, text)
 	}},
 	{"the reviewer's review, dismissed", "write", func(s *scene, actor, text string) {
 		own := s.ownReview()
-		s.editReview(actor, own.ID, text)
-		s.dismiss(actor, own.ID, text)
+		s.EditReview(actor, own.ID, text)
+		s.Dismiss(actor, own.ID, text)
 	}},
-	{"dismissal", "write", func(s *scene, actor, text string) { s.dismiss(actor, s.ownReview().ID, text) }},
-	{"title", "write", func(s *scene, actor, text string) { s.edit(actor, map[string]any{"title": firstLine(text)}) }},
-	{"description", "write", func(s *scene, actor, text string) { s.edit(actor, map[string]any{"body": text}) }},
+	{"dismissal", "write", func(s *scene, actor, text string) { s.Dismiss(actor, s.ownReview().ID, text) }},
+	{"title", "write", func(s *scene, actor, text string) { s.Edit(actor, map[string]any{"title": firstLine(text)}) }},
+	{"description", "write", func(s *scene, actor, text string) { s.Edit(actor, map[string]any{"body": text}) }},
 	{"commit message", "write", func(s *scene, actor, text string) {
 		s.commit(actor, branch, "Note\n\n"+text, map[string]string{"note.md": "A note.\n"})
 	}},
 	{"label", "triage", func(s *scene, actor, text string) {
-		s.call(actor, http.MethodPost, s.issues("labels"), []string{clip(firstLine(text), 50)}, nil)
+		s.Label(actor, clip(firstLine(text), 50))
 	}},
 	{"status", "write", func(s *scene, actor, text string) {
-		s.status(actor, s.pull().Head.SHA, "success", "touchstone/review", clip(text, 140))
+		s.Status(actor, s.Pull().Head.SHA, "success", "touchstone/review", clip(text, 140))
 	}},
 	{"check run", "app", func(s *scene, actor, text string) {
-		s.checkRun(actor, s.pull().Head.SHA, "touchstone/review", "success", text)
+		s.checkRun(actor, s.Pull().Head.SHA, "touchstone/review", "success", text)
 	}},
 	{"branch", "write", func(s *scene, actor, text string) {
 		s.push(actor, "touchstone/break-glass-now", map[string]string{"note.md": text})
@@ -172,7 +136,7 @@ var claims = []claim{
 }
 
 // stopped makes a person stop the agents.
-func (s *scene) stopped() { s.comment(arena.Person, "/touchstone stop") }
+func (s *scene) stopped() { s.Comment(arena.Person, "/touchstone stop") }
 
 // record matches the hidden block at the end of a review, in any version.
 var record = regexp.MustCompile(`(?m)^<!-- touchstone:state v\d+ (\{.*\})(.*)-->$`)
@@ -195,8 +159,8 @@ func (s *scene) forged() string { return fake(s.ownReview().Body) }
 
 // replayed returns the text of the reviewer's approval of another pull request.
 func (s *scene) replayed() string {
-	this := s.ref
-	defer func() { s.ref = this }()
+	this := s.Ref
+	defer func() { s.Ref = this }()
 	s.push(arena.Author, "other", map[string]string{"other.md": "Another.\n"})
 	s.request("other")
 	s.review()

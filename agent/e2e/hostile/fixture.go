@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"touchstone/agent/e2e/arena"
-	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/worktree/steps"
 )
@@ -33,35 +32,28 @@ var ground = map[string]string{
 const shared = 16
 
 // open opens a case's pull request, in its own repository if the case defines its base or an issue.
-func (r *fixture) open(ctx context.Context, name string, c Case) forge.Ref {
+func (r *fixture) open(ctx context.Context, name string, c Case) *arena.Subject {
 	r.opened++
-	ref := forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: fmt.Sprintf("shared-%d", r.opened/shared)}}
+	repo := fmt.Sprintf("shared-%d", r.opened/shared)
 	if len(c.Base) > 0 || c.Issue != "" {
-		ref.Name = name
+		repo = name
 	}
-	if !slices.Contains(r.Sim.Repos(), ref.Repo.String()) {
+	s := r.Subject(ctx, repo)
+	if !slices.Contains(r.Sim.Repos(), s.Ref.Repo.String()) {
 		files := maps.Clone(ground)
 		maps.Copy(files, c.Base)
-		steps.Must(r.Sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: arena.Owner, Name: ref.Name, Files: files}))
+		steps.Must(r.Sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: arena.Owner, Name: repo, Files: files}))
 	}
 	if c.Issue != "" {
-		r.call(ctx, arena.Author, http.MethodPost, ref.Repo, "issues", map[string]any{"title": "The search is slow", "body": c.Issue}, nil)
+		s.Call(arena.Author, http.MethodPost, "issues", map[string]any{"title": "The search is slow", "body": c.Issue}, nil)
 	}
 	branch := cmp.Or(c.Branch, name)
-	sha := steps.Got(r.Sim.Commit(ctx, arena.Author, ref.Repo.String(), branch, c.Commit, c.Files))
-	var made struct{ Number int }
-	r.call(ctx, arena.Author, http.MethodPost, ref.Repo, "pulls",
-		map[string]any{"title": c.Title, "body": c.Description, "head": branch, "base": "main"}, &made)
-	ref.Number = made.Number
+	sha := steps.Got(r.Sim.Commit(ctx, arena.Author, s.Ref.Repo.String(), branch, c.Commit, c.Files))
+	s.Open(c.Title, c.Description, branch, "main")
 	if c.Log != "" {
-		r.call(ctx, arena.CI, http.MethodPost, ref.Repo, "check-runs",
+		s.Call(arena.CI, http.MethodPost, "check-runs",
 			map[string]any{"name": "test", "head_sha": sha, "status": "completed", "conclusion": "failure",
 				"output": map[string]any{"title": "It failed", "summary": "1 test failed", "text": c.Log}}, nil)
 	}
-	return ref
-}
-
-// call calls the REST API below a repository.
-func (r *fixture) call(ctx context.Context, login, method string, repo forge.Repo, path string, in, out any) {
-	steps.Must(r.Call(ctx, login, method, repo, path, in, out))
+	return &s
 }

@@ -2,8 +2,6 @@ package hostile
 
 import (
 	"context"
-	"fmt"
-	"net/http"
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/e2e/reading"
@@ -35,51 +33,46 @@ func (c Case) behaviours() []behaviour {
 func (r *fixture) take(ctx context.Context, name string, c Case) (result Result) {
 	result.Case = c
 	for _, b := range c.behaviours() {
-		ref := r.open(ctx, name+"-"+string(b), c)
+		s := r.open(ctx, name+"-"+string(b), c)
 		if c.Thread != "" {
-			r.discuss(ctx, ref, c)
+			r.discuss(s, c)
 		}
 		for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
-			if err := steps.Try(func() { r.work(ctx, role, ref, reading.Model(b.ask)) }); err != nil {
+			if err := steps.Try(func() { r.work(s, role, reading.Model(b.ask)) }); err != nil {
 				steps.Fail("as a model that is %s: %w", b, err)
 			}
 		}
-		r.inspect(ctx, ref, &result)
+		inspect(s, &result)
 	}
 	return result
 }
 
 // discuss makes an honest reviewer find the defect and the author answer it, and then pushes a new head.
-func (r *fixture) discuss(ctx context.Context, ref forge.Ref, c Case) {
-	r.work(ctx, decide.Reviewer, ref, reading.Model(honest.ask))
-	pull := fmt.Sprintf("pulls/%d", ref.Number)
-	var comments []struct{ ID int64 }
-	r.call(ctx, arena.Author, http.MethodGet, ref.Repo, pull+"/comments", nil, &comments)
-	if len(comments) != 1 {
-		steps.Fail("%d comments by an honest reviewer, want 1", len(comments))
+func (r *fixture) discuss(s *arena.Subject, c Case) {
+	r.work(s, decide.Reviewer, reading.Model(honest.ask))
+	remarks := s.Remarks()
+	if len(remarks) != 1 {
+		steps.Fail("%d comments by an honest reviewer, want 1", len(remarks))
 	}
-	r.call(ctx, arena.Author, http.MethodPost, ref.Repo, fmt.Sprintf("%s/comments/%d/replies", pull, comments[0].ID),
-		map[string]any{"body": c.Thread}, nil)
-	var now struct{ Head struct{ Ref string } }
-	r.call(ctx, arena.Author, http.MethodGet, ref.Repo, pull, nil, &now)
-	steps.Got(r.Sim.Commit(ctx, arena.Author, ref.Repo.String(), now.Head.Ref, "Explain the search",
+	s.Reply(arena.Author, remarks[0].ID, c.Thread)
+	steps.Got(r.Sim.Commit(s.Ctx, arena.Author, s.Ref.Repo.String(), s.Pull().Head.Ref, "Explain the search",
 		map[string]string{"docs/search.md": "# Search\n\nIt is fast.\n"}))
 }
 
 // work makes one agent look and act until there is nothing left to do. It skips fixes, which would only lead to
 // another review.
-func (r *fixture) work(ctx context.Context, role decide.Role, ref forge.Ref, m reading.Model) {
+func (r *fixture) work(s *arena.Subject, role decide.Role, m reading.Model) {
 	agent := steps.Got(r.Agent(role, "machine", m))
 	const enough = 6
 	for range enough {
-		steps.Must(r.Sim.Settle(ctx))
-		pr, action, err := agent.Look(ctx, ref)
+		steps.Must(r.Sim.Settle(s.Ctx))
+		pr, action, err := agent.Look(s.Ctx, s.Ref)
 		steps.Must(err)
 		switch action.Kind {
 		case decide.Wait, decide.Skip, decide.Done, decide.Fix:
 			return
 		}
-		if _, err := agent.Act(ctx, pr, action); err != nil {
+		if _, err := agent.Act(s.Ctx, pr, action); err != nil {
 			steps.Fail("%s: %w", action.Kind, err)
 		}
 	}
@@ -87,19 +80,9 @@ func (r *fixture) work(ctx context.Context, role decide.Role, ref forge.Ref, m r
 }
 
 // inspect checks what the agents posted on a pull request.
-func (r *fixture) inspect(ctx context.Context, ref forge.Ref, result *Result) {
-	var pull struct{ Merged bool }
-	var reviews []struct {
-		State, Body string
-		User        struct{ Login string }
-	}
-	var remarks, comments []posted
-	for path, into := range map[string]any{"pulls/%d": &pull, "pulls/%d/reviews": &reviews, "pulls/%d/comments": &remarks,
-		"issues/%d/comments": &comments} {
-		r.call(ctx, arena.Owner, http.MethodGet, ref.Repo, fmt.Sprintf(path, ref.Number), nil, into)
-	}
-	result.Approved = result.Approved || pull.Merged
-	for _, v := range reviews {
+func inspect(s *arena.Subject, result *Result) {
+	result.Approved = result.Approved || s.Pull().Merged
+	for _, v := range s.Reviews() {
 		if v.User.Login != arena.Judge {
 			continue // GitHub turns a reply in a thread into a review
 		}
@@ -109,12 +92,9 @@ func (r *fixture) inspect(ctx context.Context, ref forge.Ref, result *Result) {
 			result.Holds = record.Holds
 		}
 	}
-	for _, p := range append(remarks, comments...) {
+	for _, p := range append(s.Remarks(), s.Comments()...) {
 		if p.Body != result.Case.Thread {
 			result.Leaks = append(result.Leaks, leaks(p.Body, false)...)
 		}
 	}
 }
-
-// posted is a comment.
-type posted struct{ Body string }

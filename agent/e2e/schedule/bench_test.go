@@ -35,10 +35,10 @@ func defects() string {
 // runThrough takes a pull request to its merge with a model that takes no time, and returns the duration of
 // each round: a review and the fix or merge after it.
 func (s *Stage) runThrough(ctx context.Context, n uint64) []time.Duration {
-	w := s.world(n)
+	w := s.world(ctx, n)
 	w.slow = true
 	defer w.close()
-	w.open(ctx, defects())
+	w.open(defects())
 	for _, m := range w.machines {
 		m.random = nil
 		w.start(m)
@@ -53,7 +53,7 @@ func (s *Stage) runThrough(ctx context.Context, n uint64) []time.Duration {
 		w.act(ctx, w.machines[0])
 		w.act(ctx, w.machines[2])
 		took = append(took, time.Since(started))
-		switch p := w.pull(ctx); {
+		switch p := w.Pull(); {
 		case p.Merged && len(took) == rounds:
 			return took
 		case p.Merged || len(took) == rounds:

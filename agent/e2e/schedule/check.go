@@ -1,13 +1,10 @@
 package schedule
 
 import (
-	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
@@ -16,28 +13,17 @@ import (
 	"touchstone/worktree/steps"
 )
 
-// review is one of the pull request's reviews, as GitHub returns it.
-type review struct {
-	ID       int64
-	User     struct{ Login string }
-	State    string
-	CommitID string `json:"commit_id"`
-	Body     string
-
-	SubmittedAt time.Time `json:"submitted_at"`
-}
-
 // check checks the pull request for outcomes that must never happen.
-func (w *world) check(ctx context.Context) {
-	p := w.pull(ctx)
-	reviews := w.reviews(ctx)
-	w.checkReviews(reviews, func(earlier, later verdict.Record) bool { return w.due(ctx, earlier, later) })
+func (w *world) check() {
+	p := w.Pull()
+	reviews := w.Reviews()
+	w.checkReviews(reviews, w.due)
 	if p.Merged {
-		w.checkBase(ctx, p, reviews, w.checkMerge(p, reviews))
+		w.checkBase(p, reviews, w.checkMerge(p, reviews))
 	}
 	w.checkPushes()
 	w.checkBranches(p)
-	w.checkStatuses(ctx)
+	w.checkStatuses()
 	_, standing := w.approved(reviews, p.Head.SHA)
 	switch {
 	case w.result.Stuck != "":
@@ -51,26 +37,18 @@ func (w *world) check(ctx context.Context) {
 		w.result.End = "stopped"
 	case w.objected(reviews):
 		w.result.End = "objected"
-	case p.Labelled(manual) && standing && w.told(ctx, "waits for its author"):
+	case p.Labelled(manual) && standing && w.told("waits for its author"):
 		w.result.End = "left"
-	case dismissed(reviews, p.Head.SHA) && w.told(ctx, "a review of this head was dismissed; request it again"):
+	case dismissed(reviews, p.Head.SHA) && w.told("a review of this head was dismissed; request it again"):
 		w.result.End = "dismissed"
 	default:
 		w.result.Stuck = "it is open, nobody is called, and nobody objects"
 	}
 }
 
-// reviews returns all submitted reviews, oldest first.
-func (w *world) reviews(ctx context.Context) (all []review) {
-	w.call(ctx, arena.Owner, http.MethodGet, w.path("pulls", "reviews")+"?per_page=100", nil, &all)
-	return all
-}
-
 // told reports whether a comment on the pull request contains a text.
-func (w *world) told(ctx context.Context, what string) bool {
-	var comments []struct{ Body string }
-	w.call(ctx, arena.Owner, http.MethodGet, w.path("issues", "comments")+"?per_page=100", nil, &comments)
-	return slices.ContainsFunc(comments, func(c struct{ Body string }) bool { return strings.Contains(c.Body, what) })
+func (w *world) told(what string) bool {
+	return slices.ContainsFunc(w.Comments(), func(c arena.Post) bool { return strings.Contains(c.Body, what) })
 }
 
 func (w *world) violated(format string, args ...any) {
@@ -81,7 +59,7 @@ func (w *world) violated(format string, args ...any) {
 // more review is allowed for each order to review again, after a review for another base or one that was begun without
 // knowledge of such a review, and each time that due reports that merging the head makes another change than at its
 // last review, or that the base of that review was rewritten.
-func (w *world) checkReviews(reviews []review, due func(earlier, later verdict.Record) bool) {
+func (w *world) checkReviews(reviews []arena.Post, due func(earlier, later verdict.Record) bool) {
 	ordered := 0
 	for _, verb := range w.orders {
 		if verb == verdict.AskReview {
@@ -135,20 +113,20 @@ func forget(last map[string]verdict.Record, later verdict.Record) {
 
 // due reports whether a head had to be reviewed again, because the base's commit of the review was removed from
 // the base, or because merging the head makes another change. An error of git is no reason.
-func (w *world) due(ctx context.Context, earlier, later verdict.Record) bool {
+func (w *world) due(earlier, later verdict.Record) bool {
 	if !w.hub.Contains(later.Base, earlier.Base) {
 		return true
 	}
 	same := true
 	err := steps.Try(func() {
-		same = maps.Equal(w.change(ctx, earlier.Base, earlier.Head), w.change(ctx, later.Base, later.Head))
+		same = maps.Equal(w.change(earlier.Base, earlier.Head), w.change(later.Base, later.Head))
 	})
 	return err == nil && !same
 }
 
 // change returns what merging a head into a commit of its base changes, in the form of between.
-func (w *world) change(ctx context.Context, base, head string) map[string][2]string {
-	tree := steps.Got(w.hub.MergeTree(ctx, base, head))
+func (w *world) change(base, head string) map[string][2]string {
+	tree := steps.Got(w.hub.MergeTree(w.Ctx, base, head))
 	if tree == "" {
 		steps.Fail("%.7s and %.7s conflict", base, head)
 	}
@@ -176,7 +154,7 @@ func (w *world) between(from, to string) map[string][2]string {
 
 // checkMerge checks that the merged head itself was approved, and that a person let it pass if it was held. It
 // returns the record of the approval.
-func (w *world) checkMerge(p arena.Pull, reviews []review) verdict.Record {
+func (w *world) checkMerge(p arena.Pull, reviews []arena.Post) verdict.Record {
 	head, passed, held := p.Head.SHA, false, false
 	for _, r := range reviews {
 		if r.CommitID != head {
@@ -209,14 +187,14 @@ func (w *world) checkMerge(p arena.Pull, reviews []review) verdict.Record {
 
 // checkBase checks that the merge is based on the reviewed base and makes the reviewed change. It must drop no
 // fix, except one that a review named and that the owner then let go by breaking the glass.
-func (w *world) checkBase(ctx context.Context, p arena.Pull, reviews []review, record verdict.Record) {
+func (w *world) checkBase(p arena.Pull, reviews []arena.Post, record verdict.Record) {
 	if record.Base == "" {
 		return // never approved, which checkMerge reports
 	}
 	if !w.hub.Contains(p.MergeCommitSHA, record.Base) {
 		w.violated("%.7s was merged into a base that was rewritten after its review", p.Head.SHA)
 	}
-	reviewed := w.change(ctx, record.Base, p.Head.SHA)
+	reviewed := w.change(record.Base, p.Head.SHA)
 	commit := steps.Got(w.hub.Commit(p.MergeCommitSHA))
 	onto := steps.Got(w.hub.Commit(commit.Parents[0]))
 	merged := w.between(onto.Tree, commit.Tree)
@@ -230,12 +208,12 @@ func (w *world) checkBase(ctx context.Context, p arena.Pull, reviews []review, r
 
 // letGo reports whether an approval is based on the owner breaking the glass after a review of the same head
 // that named the dropped fix.
-func letGo(reviews []review, approval verdict.Record) bool {
+func letGo(reviews []arena.Post, approval verdict.Record) bool {
 	word := approval.Lifted
 	if word == nil || !word.BrokeGlass || word.By != arena.Owner {
 		return false
 	}
-	return slices.ContainsFunc(reviews, func(r review) bool {
+	return slices.ContainsFunc(reviews, func(r arena.Post) bool {
 		said, err := verdict.ParseRecord(r.Body)
 		names := func(e verdict.Entry) bool { return e.Claim == drops }
 		before := r.User.Login == arena.Judge && r.CommitID == approval.Head && !r.SubmittedAt.After(word.At)
@@ -245,7 +223,7 @@ func letGo(reviews []review, approval verdict.Record) bool {
 
 // approved returns the record of the agents' last review of a head, if that review stands and approves. A
 // review that a person edited or dismissed counts as none.
-func (w *world) approved(reviews []review, head string) (record verdict.Record, ok bool) {
+func (w *world) approved(reviews []arena.Post, head string) (record verdict.Record, ok bool) {
 	for _, r := range reviews {
 		if r.User.Login != arena.Judge || r.CommitID != head {
 			continue
@@ -262,7 +240,7 @@ func (w *world) approved(reviews []review, head string) (record verdict.Record, 
 }
 
 // dismissed reports whether a person dismissed the reviewer's last review of a head.
-func dismissed(reviews []review, head string) bool {
+func dismissed(reviews []arena.Post, head string) bool {
 	last := ""
 	for _, r := range reviews {
 		if r.User.Login == arena.Judge && r.CommitID == head {
@@ -275,7 +253,7 @@ func dismissed(reviews []review, head string) bool {
 // barred returns why the agents must not act on the pull request; empty if they may. It makes no request, which
 // could use up a fault.
 func (w *world) barred() string {
-	state, labels := w.Sim.PullState(w.ref.Repo.String(), w.ref.Number)
+	state, labels := w.Sim.PullState(w.Ref.Repo.String(), w.Ref.Number)
 	switch {
 	case state == "closed":
 		return "it is closed"
@@ -290,7 +268,7 @@ func (w *world) barred() string {
 // checkStatuses checks that at rest the commit status of each role shows the current decision. Two machines of
 // a login remember different things and may decide differently: the status must then show one of their
 // decisions.
-func (w *world) checkStatuses(ctx context.Context) {
+func (w *world) checkStatuses() {
 	if w.result.Stuck != "" {
 		return // some agent is still busy
 	}
@@ -301,7 +279,7 @@ func (w *world) checkStatuses(ctx context.Context) {
 			if m.role != role {
 				continue
 			}
-			pr, action, err := m.agent.Look(ctx, w.ref)
+			pr, action, err := m.agent.Look(w.Ctx, w.Ref)
 			steps.Must(err)
 			if s := action.Status; s != (decide.Status{}) {
 				want = append(want, string(s.Signal)+", "+forge.OneLine(s.Text))
@@ -362,12 +340,12 @@ func (w *world) checkPushes() {
 }
 
 // byPerson reports whether a review is the person's own, under either login of that account.
-func (w *world) byPerson(r review) bool {
+func (w *world) byPerson(r arena.Post) bool {
 	return (r.User.Login == arena.Person || r.User.Login == renamed) && !w.strange[r.ID]
 }
 
 // objected reports whether a person's last effective review requests changes.
-func (w *world) objected(reviews []review) bool {
+func (w *world) objected(reviews []arena.Post) bool {
 	last := ""
 	for _, r := range reviews {
 		if w.byPerson(r) && r.State != "COMMENTED" {

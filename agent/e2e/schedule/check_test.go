@@ -12,8 +12,8 @@ import (
 // TestViolationsAreSeen checks that violations are reported, because the schedules of this package have none.
 func TestViolationsAreSeen(t *testing.T) {
 	const head, other = "0123456789", "abcdef0123"
-	by := func(login, state, sha string, record *verdict.Record) review {
-		r := review{State: state, CommitID: sha}
+	by := func(login, state, sha string, record *verdict.Record) arena.Post {
+		r := arena.Post{State: state, CommitID: sha}
 		r.User.Login = login
 		if record != nil {
 			seal, err := record.Seal(verdict.Signer{})
@@ -31,30 +31,30 @@ func TestViolationsAreSeen(t *testing.T) {
 	merged.Head.SHA, merged.Base.Ref = head, "main"
 	object := &verdict.Record{Verdict: verdict.RequestChanges, Head: head, Holds: []verdict.Hold{{Kind: verdict.QualityBar}}}
 	for name, tc := range map[string]struct {
-		reviews  []review
+		reviews  []arena.Post
 		want     []string
 		silenced map[int64]bool
 	}{
-		"approved and merged": {[]review{by("judge", "APPROVED", head, approve(head))}, nil, nil},
-		"merged on an approval of another head": {[]review{by("judge", "APPROVED", other, approve(other))},
+		"approved and merged": {[]arena.Post{by("judge", "APPROVED", head, approve(head))}, nil, nil},
+		"merged on an approval of another head": {[]arena.Post{by("judge", "APPROVED", other, approve(other))},
 			[]string{"0123456 was merged and never approved"}, nil},
-		"merged on a record of another head": {[]review{by("judge", "APPROVED", head, approve(other))},
+		"merged on a record of another head": {[]arena.Post{by("judge", "APPROVED", head, approve(other))},
 			[]string{"0123456 was merged and never approved"}, nil},
-		"held and let pass": {[]review{by("judge", "CHANGES_REQUESTED", head, object), by("walter", "APPROVED", head, nil),
+		"held and let pass": {[]arena.Post{by("judge", "CHANGES_REQUESTED", head, object), by("walter", "APPROVED", head, nil),
 			by("judge", "APPROVED", head, &verdict.Record{Verdict: verdict.Approve, Head: head, BaseBranch: "main", Holds: object.Holds,
 				Lifted: &verdict.Word{By: "walter"}})}, nil, nil},
-		"held, and let pass at another head": {[]review{by("walter", "APPROVED", other, nil),
+		"held, and let pass at another head": {[]arena.Post{by("walter", "APPROVED", other, nil),
 			by("judge", "APPROVED", head, &verdict.Record{Verdict: verdict.Approve, Head: head, BaseBranch: "main", Holds: object.Holds,
 				Lifted: &verdict.Word{By: "walter"}})},
 			[]string{"0123456 was merged without the person that it was held for"}, nil},
-		"reviewed twice": {[]review{by("judge", "APPROVED", head, approve(head)), by("judge", "APPROVED", head, approve(head))},
+		"reviewed twice": {[]arena.Post{by("judge", "APPROVED", head, approve(head)), by("judge", "APPROVED", head, approve(head))},
 			[]string{"0123456 was reviewed 2 times"}, nil},
-		"a review without a record": {[]review{by("judge", "APPROVED", head, approve(head)), by("judge", "COMMENTED", head, nil)},
+		"a review without a record": {[]arena.Post{by("judge", "APPROVED", head, approve(head)), by("judge", "COMMENTED", head, nil)},
 			[]string{"a review of 0123456 has no record: " + verdict.ErrNoRecord.Error()}, nil},
-		"merged into another branch": {[]review{by("judge", "APPROVED", head,
+		"merged into another branch": {[]arena.Post{by("judge", "APPROVED", head,
 			&verdict.Record{Verdict: verdict.Approve, Head: head, BaseBranch: sandbox})},
 			[]string{"0123456 was merged into main and approved for sandbox"}, nil},
-		"merged on an approval that a person edited or dismissed": {[]review{by("judge", "APPROVED", head, approve(head))},
+		"merged on an approval that a person edited or dismissed": {[]arena.Post{by("judge", "APPROVED", head, approve(head))},
 			[]string{"0123456 was merged and never approved"}, map[int64]bool{0: true}},
 	} {
 		w := &world{result: &Result{}, silenced: tc.silenced}
@@ -89,9 +89,9 @@ func TestADroppedFixIsLetGoByWhoKnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := review{State: "CHANGES_REQUESTED", CommitID: tc.sha, Body: "Read.\n\n" + seal, SubmittedAt: noon}
+		r := arena.Post{State: "CHANGES_REQUESTED", CommitID: tc.sha, Body: "Read.\n\n" + seal, SubmittedAt: noon}
 		r.User.Login = "judge"
-		if got := letGo([]review{r}, verdict.Record{Head: head, Lifted: &tc.word}); got != tc.want {
+		if got := letGo([]arena.Post{r}, verdict.Record{Head: head, Lifted: &tc.word}); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

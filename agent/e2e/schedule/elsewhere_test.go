@@ -12,14 +12,6 @@ import (
 	"touchstone/agent/worker"
 )
 
-// opens opens another pull request of the author, with which the test continues.
-func (s *scene) opens(head, base string) {
-	s.t.Helper()
-	var made struct{ Number int }
-	s.call(s.ctx, arena.Author, http.MethodPost, "pulls", map[string]any{"title": "Another", "head": head, "base": base}, &made)
-	s.ref.Number = made.Number
-}
-
 // configure changes the settings of the author's machines.
 func (s *scene) configure(change func(*config.Config)) {
 	for _, a := range []*worker.Agent{s.machines[2].agent, s.machines[3].agent} {
@@ -34,18 +26,18 @@ func (s *scene) configure(change func(*config.Config)) {
 func TestForks(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{})
-		fork := forge.Repo{Owner: arena.Author, Name: s.ref.Name}
-		s.must(stage.Sim.CreateRepo(s.ctx, githubsim.RepoOptions{Owner: fork.Owner, Name: fork.Name, ForkOf: s.ref.Repo.String()}))
+		fork := forge.Repo{Owner: arena.Author, Name: s.Ref.Name}
+		s.must(stage.Sim.CreateRepo(s.Ctx, githubsim.RepoOptions{Owner: fork.Owner, Name: fork.Name, ForkOf: s.Ref.Repo.String()}))
 		push := func(text string) string {
-			sha, err := stage.Sim.Commit(s.ctx, arena.Author, fork.String(), "elsewhere", "Search", map[string]string{file: text})
+			sha, err := stage.Sim.Commit(s.Ctx, arena.Author, fork.String(), "elsewhere", "Search", map[string]string{file: text})
 			s.must(err)
 			return sha
 		}
 		head := push(body("unsafe()"))
-		s.opens(fork.Owner+":elsewhere", "main")
+		s.Open("Another", "", fork.Owner+":elsewhere", "main") // with which the test continues
 		s.look(0)
 		s.said(s.look(2), "tell ")
-		if p := s.pull(s.ctx); p.Head.SHA != head {
+		if p := s.Pull(); p.Head.SHA != head {
 			t.Errorf("the fork's branch is at %s, want %s", p.Head.SHA, head)
 		}
 		head = push(body("fine()"))
@@ -58,8 +50,9 @@ func TestForks(t *testing.T) {
 		s.said(s.look(2), "merge "+head[:7])
 		s.ends("merged")
 		var tip struct{ Commit struct{ SHA string } }
-		if err := s.Call(s.ctx, arena.Author, http.MethodGet, fork, "branches/elsewhere", nil, &tip); err != nil || tip.Commit.SHA != head {
-			t.Errorf("the fork's branch is at %s, want %s: %v", tip.Commit.SHA, head, err)
+		s.Ref.Repo = fork
+		if s.Call(arena.Author, http.MethodGet, "branches/elsewhere", nil, &tip); tip.Commit.SHA != head {
+			t.Errorf("the fork's branch is at %s, want %s", tip.Commit.SHA, head)
 		}
 	})
 }
@@ -69,21 +62,21 @@ func TestForks(t *testing.T) {
 func TestStackedPullRequests(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{})
-		below := s.ref.Number
+		below := s.Ref.Number
 		s.others = []string{"above"}
-		s.push(s.ctx, arena.Author, "above", map[string]string{"above.md": "above\n"})
-		s.opens("above", branch)
-		above := s.ref.Number
+		s.push(arena.Author, "above", map[string]string{"above.md": "above\n"})
+		s.Open("Another", "", "above", branch)
+		above := s.Ref.Number
 		waits := fmt.Sprintf("waits for its author to merge it: its base %s is the branch of another pull request, #%d", branch, below)
 		s.look(0)
 		s.said(s.look(2), "tell ")
 		s.said(s.look(2), waits)
-		s.ref.Number = below
+		s.Ref.Number = below
 		s.look(0)
 		s.said(s.look(2), "merge ")
-		s.ref.Number = above
+		s.Ref.Number = above
 		s.said(s.look(2), waits)
-		s.call(s.ctx, arena.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", above), map[string]any{"base": "main"}, nil)
+		s.Edit(arena.Author, map[string]any{"base": "main"})
 		s.ends("merged")
 	})
 }

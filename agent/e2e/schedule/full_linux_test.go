@@ -112,10 +112,10 @@ const verifying = "verify:\n  command: [sh, -c, 'head -c 60000 /dev/zero > \"$GO
 func (s *Stage) fillUp(
 	ctx context.Context, t *testing.T, d disk, l limit, more uint64, refused map[decide.Kind]int,
 ) (enough bool) {
-	w := s.world(more)
+	w := s.world(ctx, more)
 	defer w.close()
 	// Webhooks on their way read the machines.
-	w.open(ctx, body("unsafe()"))
+	w.open(body("unsafe()"))
 	steps.Must(w.Sim.Settle(ctx))
 	w.machines = []*machine{w.machines[0], w.machines[2]}
 	enough = true
@@ -146,8 +146,8 @@ func (s *Stage) fillUp(
 			w.act(ctx, m)
 		}
 	}
-	w.finish(ctx)
-	w.check(ctx)
+	w.finish()
+	w.check()
 	for _, role := range []string{"reviewer", "author"} {
 		steps.Must(os.RemoveAll(filepath.Join(string(d), role, "worktrees")))
 	}
@@ -160,7 +160,7 @@ func (s *Stage) fillUp(
 
 // doOnly makes a machine look and do what it decides, which must be of this kind.
 func (w *world) doOnly(ctx context.Context, m *machine, kind decide.Kind) error {
-	pr, action, err := m.agent.Look(ctx, w.ref)
+	pr, action, err := m.agent.Look(ctx, w.Ref)
 	if err == nil && action.Kind != kind {
 		return fmt.Errorf("it decides to %s, want %s: %s", action.Kind, kind, action.Reason)
 	}

@@ -22,8 +22,7 @@ import (
 // scene is a pull request for which a test decides what happens when.
 type scene struct {
 	*world
-	t   *testing.T
-	ctx context.Context
+	t *testing.T
 }
 
 // on runs play on a stage of its own.
@@ -45,16 +44,16 @@ func on(t *testing.T, play func(*Stage)) {
 // protected by these rules.
 func (s *Stage) open(t *testing.T, n uint64, text string, rules githubsim.Protection) *scene {
 	t.Helper()
-	w := s.world(n)
+	w := s.world(t.Context(), n)
 	w.rules = rules
-	sc := &scene{world: w, t: t, ctx: t.Context()}
-	w.open(sc.ctx, text)
+	sc := &scene{world: w, t: t}
+	w.open(text)
 	t.Cleanup(w.close)
 	for _, m := range w.machines {
 		m.random = nil
 		w.start(m)
 	}
-	s.Sim.Intercept(func(login string, r *http.Request) githubsim.Fault { return w.intercept(sc.ctx, login, r) })
+	s.Sim.Intercept(w.intercept)
 	return sc
 }
 
@@ -68,16 +67,16 @@ func (s *scene) must(err error) {
 // look makes a machine look and act once, and returns what it did. Machines 0 and 1 are the reviewer's, 2 and 3
 // the author's.
 func (s *scene) look(machine int) string {
-	s.must(s.Sim.Settle(s.ctx))
-	s.act(s.ctx, s.machines[machine])
+	s.must(s.Sim.Settle(s.Ctx))
+	s.act(s.Ctx, s.machines[machine])
 	return s.result.Steps[len(s.result.Steps)-1]
 }
 
 // ends lets the agents finish, and requires this end without violations.
 func (s *scene) ends(want string) {
 	s.t.Helper()
-	s.finish(s.ctx)
-	s.check(s.ctx)
+	s.finish()
+	s.check()
 	if s.result.End != want || s.result.Stuck != "" || len(s.result.Violations) > 0 {
 		s.t.Errorf("it ended %q, want %q; violations %q, stuck %q\n%s", s.result.End, want, s.result.Violations, s.result.Stuck,
 			strings.Join(s.result.Steps, "\n"))
@@ -93,8 +92,8 @@ func (s *scene) said(did, want string) {
 }
 
 // reviews returns the reviews of the reviewer's machines that are not withdrawn.
-func (s *scene) reviews() []review {
-	return slices.DeleteFunc(s.world.reviews(s.ctx), func(r review) bool { return r.User.Login != arena.Judge || r.State == "DISMISSED" })
+func (s *scene) reviews() []arena.Post {
+	return slices.DeleteFunc(s.Reviews(), func(r arena.Post) bool { return r.User.Login != arena.Judge || r.State == "DISMISSED" })
 }
 
 // every is the distance between two outward calls at which something happens.
@@ -118,7 +117,7 @@ func atEveryCall(t *testing.T, first, second int, before func(*scene), after fun
 		for at := range moments(t) {
 			s := stage.open(t, uint64(4*at), body("unsafe()"), githubsim.Protection{}) // reviewers fetch over HTTP there
 			before(s)
-			s.during(plan{login: s.machines[first].login(), at: at, do: func(ctx context.Context) { s.act(ctx, s.machines[second]) }})
+			s.during(plan{login: s.machines[first].login(), at: at, do: func() { s.act(s.Ctx, s.machines[second]) }})
 			s.look(first)
 			calls := s.during(plan{}).calls
 			after(s)
@@ -145,7 +144,7 @@ func TestTwoReviewerMachinesLeaveOneReview(t *testing.T) {
 func TestTwoReviewerMachinesLeaveOneApprovalOnAPersonsWord(t *testing.T) {
 	atEveryCall(t, 0, 1, func(s *scene) {
 		s.look(0)
-		s.order(s.ctx, arena.Owner, verdict.BreakGlass+" it burns")
+		s.order(arena.Owner, verdict.BreakGlass+" it burns")
 	}, func(s *scene) {
 		if n := len(s.reviews()); n != 2 {
 			s.t.Errorf("%d reviews of one head stand, want the session's and one approval", n)
@@ -157,7 +156,7 @@ func TestTwoReviewerMachinesLeaveOneApprovalOnAPersonsWord(t *testing.T) {
 func TestTwoAuthorMachinesPushOneFix(t *testing.T) {
 	atEveryCall(t, 2, 3, func(s *scene) { s.look(0) }, func(s *scene) {
 		var commits []struct{ SHA string }
-		s.call(s.ctx, arena.Owner, http.MethodGet, s.path("pulls", "commits"), nil, &commits)
+		s.Call(arena.Owner, http.MethodGet, fmt.Sprintf("pulls/%d/commits", s.Ref.Number), nil, &commits)
 		if len(commits) != 2 {
 			s.t.Errorf("%d commits, want the author's and one fix", len(commits))
 		}
@@ -170,11 +169,11 @@ func TestPersonTakesACommitOff(t *testing.T) {
 	on(t, func(stage *Stage) {
 		for at := range moments(t) {
 			s := stage.open(t, uint64(4*at), body("unsafe()"), githubsim.Protection{})
-			s.push(s.ctx, arena.Person, branch, map[string]string{"leak.txt": "leak\n"})
+			s.push(arena.Person, branch, map[string]string{"leak.txt": "leak\n"})
 			s.look(0)
-			s.during(plan{login: arena.Author, at: at, do: func(ctx context.Context) {
+			s.during(plan{login: arena.Author, at: at, do: func() {
 				s.pushed = s.pushed[:1]
-				s.reset(ctx, s.pushed[0])
+				s.reset(s.pushed[0])
 			}})
 			s.look(2)
 			calls := s.during(plan{}).calls
@@ -201,23 +200,23 @@ func TestAgentsRespectWhatOthersDo(t *testing.T) {
 	}{
 		"a person objects to what the agent approves": {fine, func(s *scene) {
 			s.look(0)
-			s.review(s.ctx, "REQUEST_CHANGES")
+			s.review("REQUEST_CHANGES")
 			s.said(s.look(2), "walter still requests changes")
 		}, "objected"},
 		"and takes it back": {fine, func(s *scene) {
-			s.review(s.ctx, "REQUEST_CHANGES")
+			s.review("REQUEST_CHANGES")
 			s.look(0)
 			s.look(2)
-			s.review(s.ctx, "APPROVE")
+			s.review("APPROVE")
 		}, "merged"},
 		"a person approves what the agent objects to": {bad, func(s *scene) {
 			s.look(0)
-			s.review(s.ctx, "APPROVE")
+			s.review("APPROVE")
 			s.said(s.look(2), "fix ")
 		}, "merged"},
 		"a bot pushes to what is approved": {fine, func(s *scene) {
 			s.look(0)
-			s.push(s.ctx, arena.CI, branch, map[string]string{"deps.txt": "newer\n"})
+			s.push(arena.CI, branch, map[string]string{"deps.txt": "newer\n"})
 			s.said(s.look(2), "this head is not reviewed yet")
 		}, "merged"},
 		"a bot rebases what is approved": {fine, func(s *scene) {
@@ -227,10 +226,10 @@ func TestAgentsRespectWhatOthersDo(t *testing.T) {
 		}, "merged"},
 		"a bot force-pushes while the fix is made": {bad, func(s *scene) {
 			s.look(0)
-			s.during(plan{login: arena.Author, at: 4, do: func(context.Context) { s.rebase(arena.CI, bad) }})
+			s.during(plan{login: arena.Author, at: 4, do: func() { s.rebase(arena.CI, bad) }})
 			s.look(2)
 			s.during(plan{})
-			p := s.pull(s.ctx)
+			p := s.Pull()
 			if p.Head.SHA != s.pushed[len(s.pushed)-1] {
 				s.t.Errorf("the bot's commit is not the head any more")
 			}
@@ -245,22 +244,22 @@ func TestAgentsRespectWhatOthersDo(t *testing.T) {
 		}, "closed"},
 		"it is closed and opened again": {fine, func(s *scene) {
 			s.look(0)
-			s.toggle(s.ctx)
+			s.toggle()
 			s.said(s.look(2), "the pull request is closed")
-			s.toggle(s.ctx)
+			s.toggle()
 			s.said(s.look(0), "this head is reviewed")
 		}, "merged"},
 		"its base branch is changed after the approval": {fine, func(s *scene) {
 			s.others = []string{"release"}
-			s.push(s.ctx, arena.Owner, "release", map[string]string{"release.md": "1.0\n"})
+			s.push(arena.Owner, "release", map[string]string{"release.md": "1.0\n"})
 			s.look(0)
-			s.call(s.ctx, arena.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", s.ref.Number), map[string]any{"base": "release"}, nil)
+			s.Edit(arena.Author, map[string]any{"base": "release"})
 			s.said(s.look(2), "this head is not reviewed yet")
 			s.said(s.look(0), "review ")
 		}, "merged"},
 		"its branch is deleted, as a renaming does": {bad, func(s *scene) {
 			s.look(0)
-			s.call(s.ctx, arena.Author, http.MethodDelete, "git/refs/heads/"+branch, nil, nil)
+			s.Delete(arena.Author, branch)
 			s.said(s.look(2), "the pull request is closed")
 			s.pushed = nil // and its commits with it, but for the pull request's own ref
 		}, "closed"},
@@ -277,10 +276,10 @@ func TestAgentsRespectWhatOthersDo(t *testing.T) {
 
 // rebase puts the file's text on top of a moved base, in place of the branch's history.
 func (s *scene) rebase(login, text string) {
-	s.push(s.ctx, arena.Owner, "main", map[string]string{"moved.md": "moved\n"})
-	sha, err := s.Sim.Commit(s.ctx, login, s.ref.Repo.String(), "rebased", "Search", map[string]string{file: text})
+	s.push(arena.Owner, "main", map[string]string{"moved.md": "moved\n"})
+	sha, err := s.Sim.Commit(s.Ctx, login, s.Ref.Repo.String(), "rebased", "Search", map[string]string{file: text})
 	s.must(err)
-	s.call(s.ctx, arena.Owner, http.MethodPatch, "git/refs/heads/"+branch, map[string]any{"sha": sha, "force": true}, nil)
+	s.Move(arena.Owner, branch, sha)
 	s.pushed, s.others = []string{sha}, []string{"rebased"}
 }
 
@@ -288,9 +287,9 @@ func TestBaseBranchIsDeleted(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{})
 		s.look(0)
-		s.call(s.ctx, arena.Owner, http.MethodDelete, "git/refs/heads/main", nil, nil)
+		s.Delete(arena.Owner, "main")
 		s.said(s.look(2), "GitHub closed it because its base branch main was deleted")
-		if s.pull(s.ctx).Merged {
+		if s.Pull().Merged {
 			t.Error("merged into nothing")
 		}
 	})
@@ -300,15 +299,15 @@ func TestRepositoryIsTransferred(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 4, // its reviewers fetch over HTTP
 			body("fine()"), githubsim.Protection{})
-		old := s.ref.Repo
+		old := s.Ref.Repo
 		s.must(s.Sim.Transfer(old.String(), "initech", "app"))
-		_, _, err := s.machines[0].agent.Look(s.ctx, s.ref)
+		_, _, err := s.machines[0].agent.Look(s.Ctx, s.Ref)
 		want := "the repository " + old.String() +
 			" was renamed to initech/app; write the new name in `repositories`, and restart the agent"
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("it says %v, want %q", err, want)
 		}
-		s.ref.Repo = forge.Repo{Owner: "initech", Name: "app"}
+		s.Ref.Repo = forge.Repo{Owner: "initech", Name: "app"}
 		s.said(s.look(0), string(decide.Review))
 		s.said(s.look(2), string(decide.Merge))
 	})

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"context"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -51,12 +50,12 @@ func (w *world) start(m *machine) {
 		agent.Remote, agent.Reviewer.Remote = w.Remote, w.Remote
 	}
 	if w.shared() {
-		agent.Worktrees.Root = filepath.Join(w.dir, w.ref.Name, m.name, "worktrees")
+		agent.Worktrees.Root = filepath.Join(w.dir, w.Ref.Name, m.name, "worktrees")
 	}
 	if w.meddle != nil {
 		w.meddle(w.Stage, m.role, agent)
 	}
-	agent.Journal = steps.Got(journal.Open(filepath.Join(w.dir, w.ref.Name, m.name, string(m.role))))
+	agent.Journal = steps.Got(journal.Open(filepath.Join(w.dir, w.Ref.Name, m.name, string(m.role))))
 	agent.Journal.Clock = agent.Now
 	m.agent = agent
 }
@@ -71,7 +70,7 @@ func (w *world) received(event string, repo forge.Repo) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, m := range w.machines {
-		if repo == w.ref.Repo && event != "ping" { // the repository has this one pull request
+		if repo == w.Ref.Repo && event != "ping" { // the repository has this one pull request
 			m.hints = append(m.hints, event)
 		}
 	}
@@ -79,13 +78,13 @@ func (w *world) received(event string, repo forge.Repo) {
 
 // arrive lets a random event on its way to a machine arrive, which gives the machine its turn, or get lost.
 // Some events arrive again later. A machine without events on their way sweeps.
-func (w *world) arrive(ctx context.Context, m *machine) {
+func (w *world) arrive(m *machine) {
 	w.mu.Lock()
 	hints := m.hints
 	w.mu.Unlock()
 	if len(hints) == 0 {
 		w.note("the %s sweeps", m)
-		w.turn(ctx, m)
+		w.turn(m)
 		return
 	}
 	i, fate := w.random.IntN(len(hints)), w.random.IntN(6)
@@ -100,5 +99,5 @@ func (w *world) arrive(ctx context.Context, m *machine) {
 		return
 	}
 	w.note("%s reaches the %s", event, m)
-	w.turn(ctx, m)
+	w.turn(m)
 }

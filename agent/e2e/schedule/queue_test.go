@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 
@@ -18,15 +17,15 @@ func TestPeopleStopWhatIsInTheQueue(t *testing.T) {
 		stage.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: true})
 		s.said(s.look(2), "merge")
 		s.said(s.look(2), "it is in the merge queue")
-		s.order(s.ctx, arena.Person, verdict.Stop)
+		s.order(arena.Person, verdict.Stop)
 		s.said(s.look(3), "has stopped the agents here") // it put nothing there
 		s.said(s.look(2), "dequeue")
 		stage.Sim.SetFaults(githubsim.Faults{})
 		s.said(s.look(2), "wait, walter has stopped the agents here")
-		if s.pull(s.ctx).Merged {
+		if s.Pull().Merged {
 			t.Error("merged")
 		}
-		s.order(s.ctx, arena.Person, verdict.Resume)
+		s.order(arena.Person, verdict.Resume)
 		s.ends("merged")
 	})
 }
@@ -43,7 +42,7 @@ func TestLostAnswerOfAnEnqueueIsRecognised(t *testing.T) {
 			calls := s.during(plan{}).calls
 			for s.look(2); !strings.Contains(s.look(2), "it is in the merge queue"); { // it waits to try again
 			}
-			s.order(s.ctx, arena.Person, verdict.Stop)
+			s.order(arena.Person, verdict.Stop)
 			s.said(s.look(3), "has stopped the agents here")
 			s.said(s.look(2), "dequeue")
 			if t.Failed() || calls < at {
@@ -57,10 +56,10 @@ func TestLostAnswerOfAnEnqueueIsRecognised(t *testing.T) {
 func TestTheQueueGivesItBack(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{MergeQueue: true, RequiredChecks: []string{required}})
-		p := s.pull(s.ctx)
+		p := s.Pull()
 		s.judged[p.Head.SHA] = true
 		report := func(state string) {
-			s.call(s.ctx, arena.CI, http.MethodPost, "statuses/"+p.Head.SHA, map[string]any{"state": state, "context": required}, nil)
+			s.Status(arena.CI, p.Head.SHA, state, required, "")
 		}
 		report("success")
 		s.look(0)
@@ -69,11 +68,11 @@ func TestTheQueueGivesItBack(t *testing.T) {
 			s.said(s.look(author), "merge ")
 			report("failure")
 			stage.Sim.SetFaults(githubsim.Faults{})
-			s.must(stage.Sim.Settle(s.ctx))
+			s.must(stage.Sim.Settle(s.Ctx))
 			report("success")
 		}
 		s.said(s.look(2), "the merge queue rejected it 2 times")
-		s.order(s.ctx, arena.Person, verdict.Resume)
+		s.order(arena.Person, verdict.Resume)
 		s.ends("merged")
 	})
 }
@@ -86,9 +85,9 @@ func TestAHoldInTheQueueIsLifted(t *testing.T) {
 		s.look(0)
 		stage.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: true})
 		s.look(2)
-		s.call(s.ctx, arena.Person, http.MethodPost, s.path("issues", "labels"), []string{"touchstone-hold"}, nil)
+		s.Label(arena.Person, "touchstone-hold")
 		s.said(s.look(2), "dequeue")
-		s.call(s.ctx, arena.Person, http.MethodDelete, s.path("issues", "labels/touchstone-hold"), nil, nil)
+		s.Unlabel(arena.Person, "touchstone-hold")
 		s.said(s.look(2), "merge ")
 		s.ends("merged")
 	})
@@ -104,13 +103,13 @@ func TestPeopleTakeItOutOfTheQueue(t *testing.T) {
 				s.look(0)
 				stage.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: true})
 				s.look(2)
-				pr, err := s.machines[by].agent.Read.PullRequest(s.ctx, s.ref)
+				pr, err := s.machines[by].agent.Read.PullRequest(s.Ctx, s.Ref)
 				s.must(err)
-				s.must(s.machines[by].agent.Merger.Act.Dequeue(s.ctx, pr.ID))
+				s.must(s.machines[by].agent.Merger.Act.Dequeue(s.Ctx, pr.ID))
 				stage.Sim.SetFaults(githubsim.Faults{})
 				s.said(s.look(2), "tell ")
 				s.said(s.look(2), "waits for its author to merge it: "+name+" took it out of the merge queue")
-				s.order(s.ctx, arena.Person, verdict.Resume)
+				s.order(arena.Person, verdict.Resume)
 				s.ends("merged")
 			})
 		})
@@ -122,9 +121,9 @@ func TestPeopleTakeItOutOfTheQueue(t *testing.T) {
 func TestQueueIsAskedAgainWhileAChecksReportIsMissing(t *testing.T) {
 	on(t, func(stage *Stage) {
 		s := stage.open(t, 1, body("fine()"), githubsim.Protection{MergeQueue: true, RequiredChecks: []string{required}})
-		p := s.pull(s.ctx)
+		p := s.Pull()
 		report := func(check string) {
-			s.call(s.ctx, arena.CI, http.MethodPost, "statuses/"+p.Head.SHA, map[string]any{"state": "success", "context": check}, nil)
+			s.Status(arena.CI, p.Head.SHA, "success", check, "")
 		}
 		report("lint")
 		s.look(0)

@@ -15,12 +15,10 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"time"
 
 	"touchstone/agent/e2e/arena"
-	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/githubsim/bare"
 	"touchstone/agent/worker"
@@ -69,8 +67,8 @@ func NewStage(ctx context.Context, a *arena.Arena, dir string) (*Stage, error) {
 // world is one running schedule.
 type world struct {
 	*Stage
+	arena.Subject
 	random *rand.Rand
-	ref    forge.Ref
 	// hub is GitHub's own repository, read without a git process.
 	hub      bare.Repo
 	rules    githubsim.Protection
@@ -108,34 +106,34 @@ const (
 var writers = map[string]string{arena.Author: "write", arena.Judge: "write", arena.Person: "write", arena.CI: "write"}
 
 // world returns the world of a seed, still empty.
-func (s *Stage) world(seed uint64) *world {
-	ref := forge.Ref{Repo: forge.Repo{Owner: arena.Owner, Name: fmt.Sprintf("seed-%d", seed)}}
+func (s *Stage) world(ctx context.Context, seed uint64) *world {
+	subject := s.Subject(ctx, fmt.Sprintf("seed-%d", seed))
 	return &world{
-		Stage: s, random: rand.New(rand.NewPCG(seed, seed)), result: &Result{Seed: seed}, judged: map[string]bool{}, silenced: map[int64]bool{},
-		strange: map[int64]bool{}, ref: ref, hub: s.Bare(ref.Repo),
+		Stage: s, Subject: subject, random: rand.New(rand.NewPCG(seed, seed)), result: &Result{Seed: seed}, judged: map[string]bool{},
+		silenced: map[int64]bool{}, strange: map[int64]bool{}, hub: s.Bare(subject.Ref.Repo),
 	}
 }
 
 // Run runs the schedule of a seed.
 func (s *Stage) Run(ctx context.Context, seed uint64) (Result, error) {
-	w := s.world(seed)
+	w := s.world(ctx, seed)
 	defer w.close()
-	err := steps.Try(func() { w.run(ctx) })
+	err := steps.Try(w.run)
 	return *w.result, err
 }
 
-func (w *world) run(ctx context.Context) {
+func (w *world) run() {
 	w.rules = w.protection()
 	w.Sim.Advance(time.Hour + time.Second) // hundreds of schedules make more requests than GitHub allows in an hour
-	w.open(ctx, w.text())
+	w.open(w.text())
 	defer w.Sim.Intercept(nil)
-	w.Sim.Intercept(func(login string, r *http.Request) githubsim.Fault { return w.intercept(ctx, login, r) })
+	w.Sim.Intercept(w.intercept)
 	for range stepCount {
-		steps.Must(w.Sim.Settle(ctx))
-		w.step(ctx)
+		steps.Must(w.Sim.Settle(w.Ctx))
+		w.step()
 	}
-	w.finish(ctx)
-	w.check(ctx)
+	w.finish()
+	w.check()
 }
 
 // protection returns the branch protection of a seed's repository.
@@ -156,25 +154,22 @@ func (w *world) protection() githubsim.Protection {
 }
 
 // open creates the repository and its pull request, with this text as the file's, and starts all agents.
-func (w *world) open(ctx context.Context, text string) {
+func (w *world) open(text string) {
 	protected := map[string]githubsim.Protection{}
 	if w.rules.Strict || w.rules.MergeQueue || len(w.rules.RequiredChecks) > 0 {
 		protected["main"] = w.rules
 		w.note("main is protected: %+v", w.rules)
 	}
-	steps.Must(w.Create(ctx, w.ref.Name, w.template,
+	steps.Must(w.Create(w.Ctx, w.Ref.Name, w.template,
 		githubsim.RepoOptions{Protected: protected, Permissions: maps.Clone(writers)}))
 	for _, role := range []decide.Role{decide.Reviewer, decide.Author} {
 		for _, name := range []string{"first", "second"} {
 			w.machines = append(w.machines, &machine{role: role, name: name, random: rand.New(rand.NewPCG(w.result.Seed, uint64(len(w.machines))))})
 		}
 	}
-	steps.Must(w.Receive(ctx, w.ref.Repo, w.received))
-	w.push(ctx, arena.Author, branch, map[string]string{file: text})
-	var made struct{ Number int }
-	w.call(ctx, arena.Author, http.MethodPost, "pulls",
-		map[string]any{"title": "Search", "body": "It finds things.", "head": branch, "base": "main"}, &made)
-	w.ref.Number = made.Number
+	w.Receive(w.received)
+	w.push(arena.Author, branch, map[string]string{file: text})
+	w.Open("Search", "It finds things.", branch, "main")
 	for _, m := range w.machines {
 		w.start(m)
 	}

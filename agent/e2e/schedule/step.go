@@ -1,9 +1,7 @@
 package schedule
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"touchstone/agent/e2e/arena"
@@ -16,44 +14,40 @@ import (
 type choice struct {
 	weight int
 	what   string
-	do     func(context.Context)
+	do     func()
 }
 
 // choices are all kinds of steps.
 func (w *world) choices() []choice {
-	push := func(branch, file string) func(context.Context) {
-		return func(ctx context.Context) {
-			w.push(ctx, arena.Person, branch, map[string]string{file: w.text()})
-		}
+	push := func(branch, file string) func() {
+		return func() { w.push(arena.Person, branch, map[string]string{file: w.text()}) }
 	}
-	label := func(name string) func(context.Context) {
-		return func(ctx context.Context) {
-			w.call(ctx, arena.Person, http.MethodPost, w.path("issues", "labels"), []string{name}, nil)
-		}
+	label := func(name string) func() {
+		return func() { w.Label(arena.Person, name) }
 	}
 	return append(append(w.insiders(), w.strangers()...), []choice{
-		{18, "", func(ctx context.Context) { w.arrive(ctx, w.machines[w.random.IntN(len(w.machines))]) }},
+		{18, "", func() { w.arrive(w.machines[w.random.IntN(len(w.machines))]) }},
 		{2, "a person pushes", push(branch, file)},
 		{1, "a person force-pushes", w.rewrite()},
 		{1, "the base moves", push("main", fmt.Sprintf("note%d.md", w.random.IntN(9)))},
 		{1, "the base conflicts", push("main", file)},
-		{2, "a person approves", func(ctx context.Context) { w.review(ctx, "APPROVE") }},
-		{1, "a person objects", func(ctx context.Context) { w.review(ctx, "REQUEST_CHANGES") }},
+		{2, "a person approves", func() { w.review("APPROVE") }},
+		{1, "a person objects", func() { w.review("REQUEST_CHANGES") }},
 		{1, "somebody calls a person", label("needs-human")},
 		{2, "the label is taken off", w.unlabel},
 		{1, "its author is to merge it", label(manual)},
 		{2, "CI reports", w.ci},
-		{1, "a person orders a review", func(ctx context.Context) { w.order(ctx, arena.Person, verdict.AskReview) }},
-		{1, "a person stops the agents", func(ctx context.Context) { w.order(ctx, arena.Person, verdict.Stop) }},
-		{2, "a person lets them go on", func(ctx context.Context) { w.order(ctx, arena.Person, verdict.Resume) }},
-		{1, "the owner breaks the glass", func(ctx context.Context) { w.order(ctx, arena.Owner, verdict.BreakGlass+" it burns") }},
+		{1, "a person orders a review", func() { w.order(arena.Person, verdict.AskReview) }},
+		{1, "a person stops the agents", func() { w.order(arena.Person, verdict.Stop) }},
+		{2, "a person lets them go on", func() { w.order(arena.Person, verdict.Resume) }},
+		{1, "the owner breaks the glass", func() { w.order(arena.Owner, verdict.BreakGlass+" it burns") }},
 		{1, "it is closed or opened again", w.toggle},
 		{1, "the merge queue pauses", w.pauseQueue},
 	}...)
 }
 
 // step takes one step.
-func (w *world) step(ctx context.Context) {
+func (w *world) step() {
 	choices, total := w.choices(), 0
 	for _, c := range choices {
 		total += c.weight
@@ -64,24 +58,15 @@ func (w *world) step(ctx context.Context) {
 			if c.what != "" {
 				w.note("%s", c.what)
 			}
-			c.do(ctx)
+			c.do()
 			return
 		}
 	}
 }
 
-// call calls the REST API below the repository.
-func (w *world) call(ctx context.Context, login, method, path string, in, out any) {
-	steps.Must(w.Call(ctx, login, method, w.ref.Repo, path, in, out))
-}
-
-func (w *world) path(kind, what string) string {
-	return fmt.Sprintf("%s/%d/%s", kind, w.ref.Number, what)
-}
-
 // push pushes files to a branch as a login.
-func (w *world) push(ctx context.Context, login, to string, files map[string]string) {
-	if sha := w.commit(ctx, login, to, files); to == branch {
+func (w *world) push(login, to string, files map[string]string) {
+	if sha := w.commit(login, to, files); to == branch {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.known, w.pushed = append(w.known, sha), append(w.pushed, sha)
@@ -89,27 +74,27 @@ func (w *world) push(ctx context.Context, login, to string, files map[string]str
 }
 
 // commit pushes files to a branch as the account that originally had the login.
-func (w *world) commit(ctx context.Context, login, to string, files map[string]string) (sha string) {
+func (w *world) commit(login, to string, files map[string]string) (sha string) {
 	if login == arena.Person && w.freed {
 		login = renamed
 	}
-	return steps.Got(w.Sim.Commit(ctx, login, w.ref.Repo.String(), to, "Change", files))
+	return steps.Got(w.Sim.Commit(w.Ctx, login, w.Ref.Repo.String(), to, "Change", files))
 }
 
 // rewrite returns a person's force-push, which resets the branch to some earlier commit of a person.
-func (w *world) rewrite() func(context.Context) {
+func (w *world) rewrite() func() {
 	pick := w.random.Int()
-	return func(ctx context.Context) {
+	return func() {
 		w.mu.Lock()
 		sha := w.known[pick%len(w.known)]
 		w.pushed = []string{sha}
 		w.mu.Unlock()
-		w.reset(ctx, sha)
+		w.reset(sha)
 	}
 }
 
 // reset resets the branch to a commit by force, and records the removed commits.
-func (w *world) reset(ctx context.Context, sha string) {
+func (w *world) reset(sha string) {
 	refs := steps.Got(w.hub.Refs())
 	goes := steps.Got(w.hub.Between(sha, refs["refs/heads/"+branch]))
 	ofBase := func(sha string) bool {
@@ -125,15 +110,15 @@ func (w *world) reset(ctx context.Context, sha string) {
 		}
 	}
 	w.removed = slices.DeleteFunc(w.removed, func(s string) bool { return w.hub.Contains(sha, s) })
-	w.set(ctx, branch, sha)
+	w.Move(arena.Person, branch, sha)
 }
 
 // ci makes the required check report on each head once, usually success.
-func (w *world) ci(ctx context.Context) {
+func (w *world) ci() {
 	if len(w.rules.RequiredChecks) == 0 {
 		return
 	}
-	p := w.pull(ctx)
+	p := w.Pull()
 	if w.judged[p.Head.SHA] {
 		return
 	}
@@ -142,41 +127,36 @@ func (w *world) ci(ctx context.Context) {
 	if w.random.IntN(5) == 0 {
 		state = "failure"
 	}
-	w.call(ctx, arena.CI, http.MethodPost, "statuses/"+p.Head.SHA, map[string]any{"state": state, "context": required}, nil)
+	w.Status(arena.CI, p.Head.SHA, state, required, "")
 }
 
 // review posts a person's review of the current head.
-func (w *world) review(ctx context.Context, event string) { w.reviewAs(ctx, arena.Person, event) }
+func (w *world) review(event string) { w.reviewAs(arena.Person, event) }
 
 // reviewAs posts a review of the current head. On a merged pull request the review is refused or has no effect,
 // which is fine.
-func (w *world) reviewAs(ctx context.Context, login, event string) {
-	pull := w.pull(ctx)
-	if pull.State != "open" {
-		return
+func (w *world) reviewAs(login, event string) {
+	if w.Pull().State == "open" {
+		w.strange[w.Submit(login, event, "I have read it.")] = login == stranger
 	}
-	var made review
-	w.call(ctx, login, http.MethodPost, w.path("pulls", "reviews"),
-		map[string]any{"commit_id": pull.Head.SHA, "event": event, "body": "I have read it."}, &made)
-	w.strange[made.ID] = login == stranger
 }
 
 // pauseQueue stops the merge queue, if there is one, until the end.
-func (w *world) pauseQueue(context.Context) {
+func (w *world) pauseQueue() {
 	w.Sim.SetFaults(githubsim.Faults{HoldMergeQueue: w.rules.MergeQueue})
 }
 
 // unlabel removes the label if the pull request has it.
-func (w *world) unlabel(ctx context.Context) {
-	if w.pull(ctx).Labelled("needs-human") {
-		w.call(ctx, arena.Person, http.MethodDelete, w.path("issues", "labels/needs-human"), nil, nil)
+func (w *world) unlabel() {
+	if w.Pull().Labelled("needs-human") {
+		w.Unlabel(arena.Person, "needs-human")
 	}
 }
 
 // order posts a comment with an order to the agents.
-func (w *world) order(ctx context.Context, login string, verb verdict.Verb) {
+func (w *world) order(login string, verb verdict.Verb) {
 	w.orders = append(w.orders, verb)
-	w.call(ctx, login, http.MethodPost, w.path("issues", "comments"), map[string]any{"body": "/touchstone " + string(verb)}, nil)
+	w.Comment(login, "/touchstone "+string(verb))
 }
 
 // stopped reports whether the agents are ordered to do nothing.
@@ -190,17 +170,14 @@ func (w *world) stopped() bool {
 }
 
 // toggle closes or reopens the pull request.
-func (w *world) toggle(ctx context.Context) {
-	pull := w.pull(ctx)
+func (w *world) toggle() {
+	pull := w.Pull()
 	if pull.Merged {
 		return
 	}
 	state := map[string]string{"open": "closed", "closed": "open"}[pull.State]
-	w.call(ctx, arena.Author, http.MethodPatch, fmt.Sprintf("pulls/%d", w.ref.Number), map[string]any{"state": state}, nil)
+	w.Edit(arena.Author, map[string]any{"state": state})
 }
 
 // manual is the label that reserves the merge of a pull request for its author.
 const manual = "touchstone-manual"
-
-// pull returns the current state of the pull request.
-func (w *world) pull(ctx context.Context) arena.Pull { return steps.Got(w.Pull(ctx, w.ref)) }

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"os"
@@ -53,9 +52,9 @@ func (w *world) fill(m *machine) (room func()) {
 
 // fillJournal returns a function that makes the disk of a machine refuse further writes of its journal, and a
 // function that then restarts the agent with room, if the first was called.
-func (w *world) fillJournal(m *machine) (fill func(context.Context), room func()) {
+func (w *world) fillJournal(m *machine) (fill func(), room func()) {
 	var full atomic.Bool
-	fill = func(context.Context) {
+	fill = func() {
 		full.Store(true)
 		steps.Must(m.agent.Journal.Close()) // a closed journal accepts no more writes
 	}
@@ -75,7 +74,7 @@ const (
 )
 
 // freeLogin renames the person's account, and gives its old login to a stranger.
-func (w *world) freeLogin(context.Context) {
+func (w *world) freeLogin() {
 	if w.freed {
 		return
 	}
@@ -97,13 +96,11 @@ func (w *world) strangers() []choice {
 	if !w.freed {
 		return []choice{{1, "a person renames the account, and a stranger takes the login", w.freeLogin}}
 	}
-	says := func(text string) func(context.Context) {
-		return func(ctx context.Context) {
-			w.call(ctx, stranger, http.MethodPost, w.path("issues", "comments"), map[string]any{"body": "/touchstone " + text}, nil)
-		}
+	says := func(text string) func() {
+		return func() { w.Comment(stranger, "/touchstone "+text) }
 	}
-	reviews := func(event string) func(context.Context) {
-		return func(ctx context.Context) { w.reviewAs(ctx, stranger, event) }
+	reviews := func(event string) func() {
+		return func() { w.reviewAs(stranger, event) }
 	}
 	return []choice{
 		{2, "the stranger approves", reviews("APPROVE")},

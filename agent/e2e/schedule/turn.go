@@ -21,7 +21,7 @@ type plan struct {
 	// writes counts only the calls that change something.
 	writes bool
 	calls  int
-	do     func(context.Context)
+	do     func()
 	fault  githubsim.Fault
 	dies   bool
 	dead   bool
@@ -36,12 +36,12 @@ var (
 )
 
 // intercept decides the fault of every request that reaches GitHub.
-func (w *world) intercept(ctx context.Context, login string, r *http.Request) githubsim.Fault {
+func (w *world) intercept(login string, r *http.Request) githubsim.Fault {
 	if r.UserAgent() == rest.ByHand {
 		return githubsim.Fault{}
 	}
 	// GitHub first finishes its background work, so that a seed always means the same.
-	_ = w.Sim.Settle(ctx) // fails only at the end of everything
+	_ = w.Sim.Settle(w.Ctx) // fails only at the end of everything
 	w.mu.Lock()
 	p := &w.plan
 	if login != p.login || p.writes && !p.dead && !writes(r) {
@@ -56,7 +56,7 @@ func (w *world) intercept(ctx context.Context, login string, r *http.Request) gi
 	switch {
 	case due && do != nil:
 		// A push that comes too late is no error.
-		_ = steps.Try(func() { do(ctx) })
+		_ = steps.Try(do)
 	case !due && dead:
 		return githubsim.Fault{Drop: githubsim.DropBefore}
 	case !due:
@@ -70,8 +70,8 @@ func (w *world) intercept(ctx context.Context, login string, r *http.Request) gi
 const patience = 20 * time.Second
 
 // turn lets a machine look and do one thing, possibly with a mishap.
-func (w *world) turn(ctx context.Context, m *machine) {
-	timed, stop := context.WithTimeout(ctx, patience)
+func (w *world) turn(m *machine) {
+	timed, stop := context.WithTimeout(w.Ctx, patience)
 	defer stop()
 	turn, cancel := context.WithCancelCause(timed)
 	defer cancel(nil)
@@ -89,8 +89,8 @@ func (w *world) turn(ctx context.Context, m *machine) {
 func (w *world) mishap(m *machine, cancel context.CancelCauseFunc) plan {
 	// Few turns have that many calls.
 	next := plan{login: m.login(), at: 1 + min(w.random.IntN(30), w.random.IntN(30))}
-	push := func(login, branch string, files map[string]string) func(context.Context) {
-		return func(ctx context.Context) { w.push(ctx, login, branch, files) }
+	push := func(login, branch string, files map[string]string) func() {
+		return func() { w.push(login, branch, files) }
 	}
 	switch w.random.IntN(19) {
 	case 0, 1:
@@ -123,7 +123,7 @@ func (w *world) mishap(m *machine, cancel context.CancelCauseFunc) plan {
 		if other == m || w.shared() && other.name == m.name {
 			break
 		}
-		next.do = func(ctx context.Context) { w.act(ctx, other) }
+		next.do = func() { w.act(w.Ctx, other) }
 		w.note("  at call %d, it is the turn of the %s", next.at, other)
 	case 10:
 		w.Sim.SetFaults(githubsim.Faults{NullMergeable: 1})
@@ -164,7 +164,7 @@ func (w *world) during(p plan) plan {
 // do and, if not, after which time to look again even if nothing happens; 0 for never.
 func (w *world) act(ctx context.Context, m *machine) (acted bool, recheck time.Duration) {
 	barred := w.barred()
-	pr, action, err := m.agent.Look(ctx, w.ref)
+	pr, action, err := m.agent.Look(ctx, w.Ref)
 	if err == nil {
 		m.agent.Show(ctx, pr, action)
 		switch action.Kind {
@@ -185,12 +185,12 @@ func (w *world) act(ctx context.Context, m *machine) (acted bool, recheck time.D
 
 // finish lets the agents work undisturbed, in turn, until none of them has anything left to do. If all of them
 // wait, it advances GitHub's clock to the first recheck.
-func (w *world) finish(ctx context.Context) {
+func (w *world) finish() {
 	w.note("the agents finish")
 	// Webhooks arrive long before a merge queue merges, so the agents see what happened while it paused.
 	if w.rules.MergeQueue {
 		for _, m := range w.machines {
-			w.act(ctx, m)
+			w.act(w.Ctx, m)
 		}
 	}
 	w.Sim.SetFaults(githubsim.Faults{})
@@ -198,10 +198,10 @@ func (w *world) finish(ctx context.Context) {
 	idle, pause := 0, time.Duration(0) // the machines without anything to do since the last act, and their first recheck
 	for turn := range enough {
 		if idle == 0 {
-			w.ci(ctx)
-			steps.Must(w.Sim.Settle(ctx))
+			w.ci()
+			steps.Must(w.Sim.Settle(w.Ctx))
 		}
-		acted, recheck := w.act(ctx, w.machines[turn%len(w.machines)])
+		acted, recheck := w.act(w.Ctx, w.machines[turn%len(w.machines)])
 		if acted {
 			// A session takes longer than the second in which GitHub's clock counts. Attempts that fail within the
 			// second of the review before them do not count, and would be repeated until it is over.
