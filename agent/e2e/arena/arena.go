@@ -120,13 +120,13 @@ type Template struct{ dir string }
 func (a *Arena) Template(ctx context.Context, files map[string]string) (Template, error) {
 	name := "template-" + strconv.FormatInt(a.made.Add(1), 10)
 	err := a.Sim.CreateRepo(ctx, githubsim.RepoOptions{Owner: Owner, Name: name, Files: files})
-	return Template{filepath.Join(a.hub(), Owner, name+".git")}, err
+	return Template{a.Bare(forge.Repo{Owner: Owner, Name: name}).Dir}, err
 }
 
 // Create creates the repository of this name as a copy of a template. It sets the options' owner, name and
 // directory.
 func (a *Arena) Create(ctx context.Context, name string, from Template, options githubsim.RepoOptions) error {
-	dir := filepath.Join(a.hub(), Owner, name+".git")
+	dir := a.Bare(forge.Repo{Owner: Owner, Name: name}).Dir
 	if err := os.CopyFS(dir, os.DirFS(from.dir)); err != nil {
 		return fmt.Errorf("copy the template: %w", err)
 	}
@@ -191,14 +191,9 @@ func (a *Arena) Bare(repo forge.Repo) bare.Repo {
 	return bare.Open(a.git, filepath.Join(a.hub(), repo.Owner, repo.Name+".git"), time.Now)
 }
 
-// Local returns the URL by which git reads a repository from disk, without GitHub.
-func (a *Arena) Local(repo forge.Repo) string {
-	return "file://" + filepath.ToSlash(filepath.Join(a.hub(), repo.Owner, repo.Name+".git"))
-}
-
-// Remote makes an agent's git read from disk.
+// Remote makes an agent's git read from disk, without GitHub.
 func (a *Arena) Remote(_ context.Context, repo forge.Repo) (url, authorization string, err error) {
-	return a.Local(repo), "", nil
+	return "file://" + filepath.ToSlash(a.Bare(repo).Dir), "", nil
 }
 
 // CloneURL returns the URL of a repository of the owner's over HTTP.

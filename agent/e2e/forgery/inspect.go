@@ -1,7 +1,6 @@
 package forgery
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,11 +22,7 @@ func (s *scene) reviewsOf(login string) []arena.Post {
 // inspect determines the result of the case.
 func (s *scene) inspect(result *Result) {
 	if result.Case.moved != nil {
-		url := s.Local(s.Ref.Repo) // a transfer does not move it on disk
-		for _, a := range s.agents {
-			a.Remote = func(context.Context, forge.Repo) (string, string, error) { return url, "", nil }
-			a.Reviewer.Remote = a.Remote
-		}
+		s.readFrom(s.Bare(s.Ref.Repo).Dir) // a transfer does not move it on disk
 		s.Ref.Repo = result.Case.moved(s.Ref.Repo)
 		s.settle() // the agents are told the new name, as they demand
 	}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +17,7 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/e2e/reading"
+	"touchstone/agent/forge"
 	"touchstone/agent/githubsim"
 	"touchstone/agent/worker"
 	"touchstone/verdict/decide"
@@ -197,19 +196,11 @@ func (s *scene) permit(login, role string) {
 func (s *scene) git(args ...string) string { return s.gitWith(nil, args...) }
 
 func (s *scene) gitWith(env []string, args ...string) string {
-	url := s.Local(s.Ref.Repo)
-	cmd := exec.CommandContext(s.Ctx, "git", append([]string{"-c", "user.name=alice", "-c", "user.email=alice@example.com",
-		"--git-dir", filepath.FromSlash(strings.TrimPrefix(url, "file://"))}, args...)...)
 	date := s.Sim.Now().Add(-time.Duration(s.age) * time.Minute).Format(time.RFC3339)
-	cmd.Env = append(append(os.Environ(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date), env...)
-	out, err := cmd.Output()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		err = fmt.Errorf("%w: %s", err, exit.Stderr)
+	for _, who := range []string{"GIT_AUTHOR", "GIT_COMMITTER"} {
+		env = append(env, who+"_NAME=alice", who+"_EMAIL=alice@example.com", who+"_DATE="+date)
 	}
-	if err != nil {
-		steps.Fail("git %s: %w", args[0], err)
-	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(steps.Got(s.Bare(s.Ref.Repo).RunWith(s.Ctx, env, args...)))
 }
 
 func (s *scene) rev(name string) string { return s.git("rev-parse", name) }
@@ -234,6 +225,16 @@ func (s *scene) agent(role decide.Role, login string) *worker.Agent {
 	}
 	s.agents[login] = a
 	return a
+}
+
+// readFrom makes the git of all agents read from a directory.
+func (s *scene) readFrom(dir string) {
+	for _, a := range s.agents {
+		a.Remote = func(context.Context, forge.Repo) (string, string, error) {
+			return "file://" + filepath.ToSlash(dir), "", nil
+		}
+		a.Reviewer.Remote = a.Remote
+	}
 }
 
 // look makes an agent look and do what it decides, once. It reports whether there may be more to do.

@@ -1,12 +1,10 @@
 package forgery
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"touchstone/agent/e2e/arena"
 	"touchstone/agent/forge"
@@ -29,18 +27,12 @@ func (s *scene) transfer(to func(forge.Repo) forge.Repo) {
 // squat creates another repository under the old name, with the same branches and people, and opens the
 // author's pull request there again.
 func (s *scene) squat() {
-	from := s.Local(s.Ref.Repo)
 	dir := filepath.Join(s.dir, "squatted", s.Ref.Name+".git")
-	steps.Must(os.CopyFS(dir, os.DirFS(filepath.FromSlash(strings.TrimPrefix(from, "file://")))))
+	steps.Must(os.CopyFS(dir, os.DirFS(s.Bare(s.Ref.Repo).Dir)))
 	steps.Must(os.RemoveAll(filepath.Join(dir, "refs", "pull"))) // its numbers start at 1 again
 	s.note("another repository takes the name %s", s.Ref.Repo)
 	steps.Must(s.Sim.CreateRepo(s.Ctx, githubsim.RepoOptions{Owner: s.Ref.Owner, Name: s.Ref.Name, Dir: dir, Permissions: maps.Clone(roles)}))
-	for _, a := range s.agents {
-		a.Remote = func(context.Context, forge.Repo) (string, string, error) {
-			return "file://" + filepath.ToSlash(dir), "", nil
-		}
-		a.Reviewer.Remote = a.Remote
-	}
+	s.readFrom(dir)
 	s.request(branch)
 }
 
