@@ -149,11 +149,9 @@ func (a *Arena) GraphQL(ctx context.Context, login, query string, variables map[
 	return err
 }
 
-// Agent returns an agent composed like its daemon's on a machine of this name, except for the model. It has no
-// journal.
-func (a *Arena) Agent(role decide.Role, machine string, m engine.Engine) (*worker.Agent, error) {
-	login := map[decide.Role]string{decide.Reviewer: Judge, decide.Author: Author}[role]
-	return a.AgentOf(role, login, machine, m)
+// Login returns the login of the agents of a role.
+func Login(role decide.Role) string {
+	return map[decide.Role]string{decide.Reviewer: Judge, decide.Author: Author}[role]
 }
 
 // Client returns the agents' client with a login's token.
@@ -161,8 +159,9 @@ func (a *Arena) Client(login string) (*forge.Client, error) {
 	return forge.New(forge.Config{APIURL: a.url + "/api/v3/", Token: Token(login), Version: "arena"})
 }
 
-// AgentOf is Agent for any login.
-func (a *Arena) AgentOf(role decide.Role, login, machine string, m engine.Engine) (*worker.Agent, error) {
+// Agent returns an agent of a login composed like its daemon's on a machine of this name, except for the model.
+// It has no journal.
+func (a *Arena) Agent(role decide.Role, login, machine string, m engine.Engine) (*worker.Agent, error) {
 	client, err := a.Client(login)
 	if err != nil {
 		return nil, err

@@ -210,7 +210,7 @@ func (s *scene) agent(role decide.Role, login string) *worker.Agent {
 	if a := s.agents[login]; a != nil {
 		return a
 	}
-	a := steps.Got(s.AgentOf(role, login, "machine", reading.Model(model{stern: &s.stern, asked: &s.sessions, shown: &s.shown}.ask)))
+	a := steps.Got(s.Agent(role, login, "machine", reading.Model(model{stern: &s.stern, asked: &s.sessions, shown: &s.shown}.ask)))
 	cfg := a.Config()
 	cfg.Author.Pause = config.Duration(time.Millisecond)
 	cfg.Rounds.Backoff = config.Duration(time.Millisecond)

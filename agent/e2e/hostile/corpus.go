@@ -138,24 +138,16 @@ func parse(text string) (Case, error) {
 			return c, fmt.Errorf("%q says nothing known", line)
 		}
 	}
+	texts := map[string]*string{"description": &c.Description, "commit": &c.Commit, "issue": &c.Issue, "log": &c.Log, "thread": &c.Thread}
+	trees := map[string]map[string]string{"file": c.Files, "base": c.Base}
 	for _, f := range archive.Files {
 		text := unescape(strings.TrimSuffix(string(f.Data), "\n"))
 		kind, path, _ := strings.Cut(f.Name, " ")
-		switch kind {
-		case "description":
-			c.Description = text
-		case "commit":
-			c.Commit = text
-		case "issue":
-			c.Issue = text
-		case "log":
-			c.Log = text
-		case "thread":
-			c.Thread = text
-		case "file":
-			c.Files[unescape(path)] = whole(text)
-		case "base":
-			c.Base[unescape(path)] = whole(text)
+		switch field, tree := texts[kind], trees[kind]; {
+		case field != nil:
+			*field = text
+		case tree != nil:
+			tree[unescape(path)] = whole(text)
 		default:
 			return c, fmt.Errorf("%q is no section", f.Name)
 		}

@@ -62,7 +62,7 @@ func (r *fixture) discuss(s *arena.Subject, c Case) {
 // work makes one agent look and act until there is nothing left to do. It skips fixes, which would only lead to
 // another review.
 func (r *fixture) work(s *arena.Subject, role decide.Role, m reading.Model) {
-	agent := steps.Got(r.Agent(role, "machine", m))
+	agent := steps.Got(r.Agent(role, arena.Login(role), "machine", m))
 	const enough = 6
 	for range enough {
 		steps.Must(r.Sim.Settle(s.Ctx))

@@ -29,16 +29,14 @@ type machine struct {
 
 func (m *machine) String() string { return string(m.role) + " on the " + m.name + " machine" }
 
-func (m *machine) login() string {
-	return map[decide.Role]string{decide.Reviewer: arena.Judge, decide.Author: arena.Author}[m.role]
-}
+func (m *machine) login() string { return arena.Login(m.role) }
 
 // start starts a machine's agent, or restarts it after it died.
 func (w *world) start(m *machine) {
 	if m.agent != nil && m.agent.Journal != nil {
 		steps.Must(m.agent.Journal.Close())
 	}
-	agent := steps.Got(w.Agent(m.role, m.name, reading.Model(model{random: m.random, slow: w.slow}.ask)))
+	agent := steps.Got(w.Agent(m.role, m.login(), m.name, reading.Model(model{random: m.random, slow: w.slow}.ask)))
 	cfg := agent.Config()
 	cfg.Rounds = config.Rounds{Max: 6, Attempts: 2, Backoff: config.Duration(time.Millisecond)}
 	cfg.Author.Pause = config.Duration(time.Millisecond)

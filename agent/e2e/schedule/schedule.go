@@ -138,19 +138,11 @@ func (w *world) run() {
 
 // protection returns the branch protection of a seed's repository.
 func (w *world) protection() githubsim.Protection {
-	switch w.random.IntN(8) {
-	case 0:
-		return githubsim.Protection{Strict: true}
-	case 1:
-		return githubsim.Protection{MergeQueue: true}
-	case 2:
-		return githubsim.Protection{RequiredChecks: []string{required}}
-	case 3:
-		return githubsim.Protection{RequiredChecks: []string{required}, Strict: true}
-	case 4:
-		return githubsim.Protection{RequiredChecks: []string{required}, MergeQueue: true}
-	}
-	return githubsim.Protection{}
+	tested := []string{required}
+	return []githubsim.Protection{
+		{Strict: true}, {MergeQueue: true}, {RequiredChecks: tested}, {RequiredChecks: tested, Strict: true},
+		{RequiredChecks: tested, MergeQueue: true}, {}, {}, {},
+	}[w.random.IntN(8)]
 }
 
 // open creates the repository and its pull request, with this text as the file's, and starts all agents.
