@@ -7,7 +7,8 @@
 // Everything but the order is real: HTTP, git, webhooks, the agents with their journals. Each pull request has
 // two machines of its reviewer and two of its author. They take turns; what happens during a turn, even another
 // machine's whole turn, happens at one of its outward calls. Before each call, GitHub finishes its background
-// work. So a seed always means the same, except for the seconds of GitHub's clock.
+// work. So a seed always means the same, except for the seconds of GitHub's clock, and for whether a machine still
+// reads the answer during which it is told of a newer commit.
 package schedule
 
 import (
