@@ -28,7 +28,8 @@ func (s *scene) mutate(login, mutation string) {
 
 // claim pushes a commit as a login that names a cost of no session, signed with a key if there is one.
 func (s *scene) claim(login string, key ed25519.PrivateKey) {
-	fix := verdict.Repair{Reviewed: s.head(), Cost: verdict.Cost{USD: 1000, Time: time.Hour}}.Signed(verdict.Signer{Key: key, Pull: s.Pull().ID})
+	signer := verdict.Signer{Key: key, Pull: s.Pull().ID}
+	fix := verdict.Repair{Reviewed: s.head(), Cost: verdict.Cost{USD: 1000, Time: time.Hour}}.Signed(signer)
 	s.commit(login, branch, "Apply review\n\n"+fix.Trailers(), map[string]string{"note.md": "A note.\n"})
 }
 
