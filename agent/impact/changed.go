@@ -155,9 +155,10 @@ func (c *changed) dropped() (all []Name) {
 
 // basesIn returns the types mentioned in the first lines of types, such as those that they extend.
 func basesIn(blocks []outline.Block, text []byte) (all []string) {
-	lines := bytes.Split(text, []byte("\n"))
+	lines, read := bytes.Split(text, []byte("\n")), 0
 	for _, b := range blocks {
-		if b.Kind == "type" && b.Start <= len(lines) {
+		if b.Kind == "type" && read < b.Start && b.Start <= len(lines) { // one line can begin thousands of types
+			read = b.Start
 			all = append(all, parts(string(lines[b.Start-1]))...)
 		}
 	}
@@ -180,16 +181,18 @@ func touched(s worktree.Sides, before, after []outline.Block, lines lineChanges,
 	add := func(b outline.Block, file string, how How) {
 		names = append(names, Name{Kind: b.Kind, Name: b.Name, In: b.In, Path: file, Line: b.Start, first: b.Start, last: b.End, How: how})
 	}
-	tests, owner, oldOwner := inline(after), owners(after), owners(before)
+	tests := inline(after)
+	added, removed := filled(lines.added), filled(lines.removed)
+	owners, oldOwners := owners(after, lines.added), owners(before, lines.removed)
 	for i, b := range after {
 		old, ok := was[b.Title()]
 		switch {
 		case unused(b, test || tests[i]):
 		case !ok:
 			add(b, s.Path, Added)
-		case hit(lines.added, b.Start, b.Body) || hit(lines.removed, old.Start, old.Body):
+		case hit(added, b.Start, b.Body) || hit(removed, old.Start, old.Body):
 			add(b, s.Path, Signature)
-		case own(lines.added, b, owner) || own(lines.removed, old, oldOwner):
+		case owners[b] || oldOwners[old]:
 			how := Body
 			if !b.Callable() {
 				how = Signature
@@ -208,13 +211,16 @@ func touched(s worktree.Sides, before, after []outline.Block, lines lineChanges,
 	old, text := bytes.Split(s.Before, []byte("\n")), bytes.Split(s.After, []byte("\n"))
 	for i := range names {
 		n := &names[i]
-		for !n.old() && n.first > 1 && comment.Match(text[n.first-2]) { // the comment above a definition is not a use of it
-			n.first--
-		}
 		if n.old() {
 			n.hide(old[n.Line-1])
 		} else {
 			n.hide(text[n.Line-1])
+			if i > 0 && names[i-1].Line == n.Line { // they share the comment
+				n.first = names[i-1].first
+			}
+			for n.first > 1 && comment.Match(text[n.first-2]) { // the comment above a definition is not a use of it
+				n.first--
+			}
 		}
 		n.construct()
 	}
@@ -273,36 +279,34 @@ func byTitle(blocks []outline.Block) map[string]outline.Block {
 	return all
 }
 
-// hit reports whether one of these lines was changed.
-func hit(changed map[int]string, first, last int) bool {
-	for line := first; line <= last; line++ {
-		if text, ok := changed[line]; ok && strings.TrimSpace(text) != "" {
-			return true
+// filled returns the numbers of the lines that are not blank, in order.
+func filled(lines map[int]string) (all []int) {
+	for line, text := range lines {
+		if strings.TrimSpace(text) != "" {
+			all = append(all, line)
 		}
 	}
-	return false
+	slices.Sort(all)
+	return all
 }
 
-// owners tells to which block of a file a line belongs.
-func owners(blocks []outline.Block) func(line int) (outline.Block, bool) {
-	return outline.ByLine(blocks, func(b outline.Block) bool { return !b.Local && b.Kind != "test" })
+// hit reports whether one of the lines from first to last was changed.
+func hit(changed []int, first, last int) bool {
+	at, _ := slices.BinarySearch(changed, first)
+	return at < len(changed) && changed[at] <= last
 }
 
-// own reports whether a changed line belongs to a block itself, and not to a block within it. A module has no
+// owners returns the blocks to which changed lines belong themselves, and not to a block within them. A module has no
 // lines of its own: its lines belong to what it contains.
-func own(changed map[int]string, b outline.Block, owner func(line int) (outline.Block, bool)) bool {
-	if b.Kind == "module" {
-		return false
-	}
-	for line := b.Start; line <= b.End; line++ {
-		if text, ok := changed[line]; !ok || strings.TrimSpace(text) == "" || comment.MatchString(text) && !b.Callable() {
-			continue
-		}
-		if inner, _ := owner(line); inner == b {
-			return true
+func owners(blocks []outline.Block, changed map[int]string) map[outline.Block]bool {
+	all := map[outline.Block]bool{}
+	owner := outline.ByLine(blocks, func(b outline.Block) bool { return !b.Local && b.Kind != "test" })
+	for line, text := range changed {
+		if b, ok := owner(line); ok && b.Kind != "module" && strings.TrimSpace(text) != "" && (b.Callable() || !comment.MatchString(text)) {
+			all[b] = true
 		}
 	}
-	return false
+	return all
 }
 
 // comment matches a line that is only a comment, in most languages.
@@ -313,13 +317,18 @@ const (
 	maxCompared = 1 << 27
 	// perPair is how many words a pair counts as, however short it is: so long does it take.
 	perPair = 32
+	// maxTexts bounds the lines of all definitions of one file, in bytes: thousands of definitions can share their lines.
+	maxTexts = 8 * maxFile
 )
 
 // pairRenamed combines a removed and an added definition with nearly the same text into a renamed one. It
 // clears the kind of the other entry.
 func pairRenamed(names []Name, s worktree.Sides) {
+	if !slices.ContainsFunc(names, func(n Name) bool { return n.How == Removed }) {
+		return
+	}
 	before, after := bytes.Split(s.Before, []byte("\n")), bytes.Split(s.After, []byte("\n"))
-	texts := make([]map[string]int, len(names)) // each is read once: a generated file has thousands
+	texts, left := make([]map[string]int, len(names)), maxTexts // each is read once: a generated file has thousands
 	for i, n := range names {
 		lines := after
 		if n.How == Removed {
@@ -329,6 +338,9 @@ func pairRenamed(names []Name, s worktree.Sides) {
 		}
 		texts[i] = map[string]int{}
 		for _, line := range lines[min(n.Line-1, len(lines)):min(n.last, len(lines))] {
+			if left -= len(line); left < 0 {
+				return
+			}
 			for _, w := range parts(string(line)) {
 				if w != n.Name {
 					texts[i][w]++
@@ -336,7 +348,7 @@ func pairRenamed(names []Name, s worktree.Sides) {
 			}
 		}
 	}
-	left := maxCompared
+	left = maxCompared
 	for i, gone := range names {
 		if gone.How != Removed {
 			continue

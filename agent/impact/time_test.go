@@ -166,3 +166,45 @@ func TestFieldsOfOneNameAreNoProductOfEachOther(t *testing.T) {
 		}
 	})
 }
+
+// shared is a Go file with a list of definitions in one line, or in the lines of one definition.
+func shared(form [3]string, prefix string, definitions int) []byte {
+	text := []byte("package z\n\n" + form[0])
+	for i := range definitions {
+		text = fmt.Appendf(text, form[1], prefix, i)
+	}
+	return append(text, form[2]...)
+}
+
+// TestDefinitionsThatShareTheirLinesAreNoProductOfThem renames the names of lists, each of which has all lines of its list.
+// Reading those for each name allocates 700 MiB.
+func TestDefinitionsThatShareTheirLinesAreNoProductOfThem(t *testing.T) {
+	for name, form := range map[string][3]string{
+		"variables in one line":   {"var x", ", %s%d", " int\n"},
+		"variables in many lines": {"var x", ",\n\t%s%d", " int\n"},
+		"types in one line":       {"type (", "%s%d int;", ")\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := worktree.Sides{OldPath: "z.go", Path: "z.go", Before: shared(form, "a", 2000), After: shared(form, "b", 2000)}
+			was, is := outline.Of("z.go", s.Before), outline.Of("z.go", s.After)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			names := touched(s, was, is, emptyChanges(), false)
+			basesIn(is, s.After)
+			runtime.ReadMemStats(&after)
+			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; len(names) < 4000 || took > 400 {
+				t.Errorf("%d names, %d MiB", len(names), took)
+			}
+		})
+	}
+}
+
+// TestTheCommentAboveAListIsReadOnce adds lists of names below a long comment.
+func TestTheCommentAboveAListIsReadOnce(t *testing.T) {
+	proportional(t, 1000, func(names int) {
+		s := worktree.Sides{Path: "z.go", After: shared([3]string{strings.Repeat("//\n", names) + "var x", ", %s%d", " int\n"}, "a", names)}
+		if all := touched(s, nil, outline.Of("z.go", s.After), emptyChanges(), false); all[names].first != 3 {
+			t.Errorf("%+v", all[names])
+		}
+	})
+}

@@ -88,7 +88,10 @@ func ByLine(blocks []Block, wanted func(Block) bool) func(line int) (Block, bool
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return blocks[b].Lines() - blocks[a].Lines() })
 	innermost := make([]int, last+1) // by line: the index of the block, plus 1
-	for _, i := range order {
+	for at, i := range order {
+		if next := order[min(at+1, len(order)-1)]; next != i && blocks[next].Start == blocks[i].Start && blocks[next].End == blocks[i].End {
+			continue // as of a list of names, all of which have its lines
+		}
 		for line := max(blocks[i].Start, 0); line <= blocks[i].End; line++ {
 			innermost[line] = i + 1
 		}
