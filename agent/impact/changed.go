@@ -143,10 +143,13 @@ const maxDropped = 8
 // dropped returns the distinct names that removed lines called and no other line of the change has: whether
 // they are used elsewhere shows whether another place of the same kind is left.
 func (c *changed) dropped() (all []Name) {
+	known := map[string]bool{}
+	for _, n := range c.names {
+		known[n.Name] = true
+	}
 	for _, m := range c.mentions {
-		known := func(n Name) bool { return n.Name == m.name }
-		if m.rank == removedLine && distinct(m.name) && !c.kept[m.name] && len(all) < maxDropped && !slices.ContainsFunc(c.names, known) &&
-			!slices.ContainsFunc(all, known) {
+		if m.rank == removedLine && distinct(m.name) && !c.kept[m.name] && len(all) < maxDropped && !known[m.name] {
+			known[m.name] = true
 			all = append(all, Name{Kind: "name", Name: m.name, Path: m.file, Line: m.line, first: m.line, last: m.line, How: Dropped})
 		}
 	}

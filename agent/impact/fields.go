@@ -324,8 +324,12 @@ type meaning struct {
 // means looks up the name in a line, counted from 0, of a type-checked Go file.
 func (r *reading) means(i int) (m meaning) {
 	n, own := r.name, golang.Definition{Path: r.name.Path, Line: r.name.Line}
-	for _, ref := range r.refs {
-		if ref.Line != i+1 || ref.Name != n.Name {
+	at, _ := slices.BinarySearchFunc(r.refs, i+1, func(ref golang.Ref, line int) int { return ref.Line - line })
+	for _, ref := range r.refs[at:] {
+		if ref.Line != i+1 {
+			break
+		}
+		if ref.Name != n.Name {
 			continue
 		}
 		m.known = true
@@ -390,8 +394,7 @@ func (r *reading) kin(i int) bool {
 	if strings.HasSuffix(r.file, ".go") {
 		return r.related(b.In)
 	}
-	speaks := func(line string) bool { return find(line, n.In) >= 0 }
-	return r.file == n.Path || slices.ContainsFunc(r.lines, speaks) || slices.Contains(r.change.bases[n.Path], b.In)
+	return r.file == n.Path || r.speaks() || slices.Contains(r.change.bases[n.Path], b.In)
 }
 
 // mine reports whether the name in a line can be a field that changed lines touch, as far as its qualifier shows.

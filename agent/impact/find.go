@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"touchstone/agent/impact/golang"
 	"touchstone/agent/outline"
@@ -261,9 +262,12 @@ func (f *finder) search(n *Name, file, text string, lines []string) {
 	r := reading{finder: f, name: n, file: file, lines: lines, owners: n.qualifiers(file, lines), values: valuesOf(file, text),
 		around: outline.SurroundingsOf(file, lines)}
 	r.refs, r.checked = f.program.Refs(file)
+	r.speaks = sync.OnceValue(func() bool {
+		return slices.ContainsFunc(lines, func(line string) bool { return find(line, n.In) >= 0 })
+	})
 	own := f.kind(file)
 	first, last := outline.InlineTests(file, lines)
-	found := 0
+	found, listed := 0, map[[2]string]bool{} // of a touched field, what a function does with it is listed once
 	for i, line := range lines {
 		if word := cmp.Or(n.word, n.Name); !strings.Contains(line, word) || f.inside(n, file, i+1) || find(line, word) < 0 {
 			continue
@@ -276,7 +280,8 @@ func (f *finder) search(n *Name, file, text string, lines []string) {
 		if ok && (found < perFile || n.How == Touched) { // finding it for all lines of a long file takes too much time
 			p.Function = r.around.Around(i)
 		}
-		if !ok || n.listed(p) {
+		does := [2]string{p.Function, p.What}
+		if !ok || n.How == Touched && listed[does] {
 			if n.word != "" {
 				n.others = true
 			} else if n.How != Touched {
@@ -288,6 +293,7 @@ func (f *finder) search(n *Name, file, text string, lines []string) {
 			n.also(file, i+1)
 			continue
 		}
+		listed[does] = true
 		p.Text = verdict.Clip(strings.TrimSpace(line), maxText)
 		if kind == "test" {
 			p.What = "test: " + p.What
@@ -302,14 +308,6 @@ func (f *finder) search(n *Name, file, text string, lines []string) {
 	}
 }
 
-// listed reports whether a place does the same as an earlier one in its function; of a touched field such
-// places are listed once.
-func (n *Name) listed(p Place) bool {
-	return n.How == Touched && slices.ContainsFunc(n.Places, func(o Place) bool {
-		return o.Path == p.Path && o.Function == p.Function && strings.HasSuffix(o.What, p.What)
-	})
-}
-
 // reading is a file that is searched for the uses of a name.
 type reading struct {
 	*finder
@@ -321,6 +319,8 @@ type reading struct {
 	// refs are the meanings of the file's names, if the file was type-checked.
 	refs    []golang.Ref
 	checked bool
+	// speaks reports whether the file mentions the type to which the name belongs.
+	speaks func() bool
 	// values tells the types of qualifiers.
 	values values
 	// around are the surroundings of the lines.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"touchstone/agent/impact/golang"
 	"touchstone/agent/outline"
 	"touchstone/worktree"
 )
@@ -205,6 +206,44 @@ func TestTheCommentAboveAListIsReadOnce(t *testing.T) {
 		s := worktree.Sides{Path: "z.go", After: shared([3]string{strings.Repeat("//\n", names) + "var x", ", %s%d", " int\n"}, "a", names)}
 		if all := touched(s, nil, outline.Of("z.go", s.After), emptyChanges(), false); all[names].first != 3 {
 			t.Errorf("%+v", all[names])
+		}
+	})
+}
+
+// TestALineIsNotComparedWithAllOthersOfItsFile searches a long file each line of which can mean the name.
+func TestALineIsNotComparedWithAllOthersOfItsFile(t *testing.T) {
+	for what, test := range map[string]struct {
+		name Name
+		line string
+	}{
+		"methods of another type": {Name{Kind: "method", Name: "close_all", In: "Store", Path: "a.py", Line: 2, How: Signature},
+			"  def close_all(self): pass\n"},
+		"functions read the field": {Name{Kind: "field", Name: "size_of", In: "Store", Path: "a.py", Line: 2, How: Touched},
+			"def f%d(x):\n  Store(x.size_of)\n"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			proportional(t, 4000, func(lines int) {
+				var text strings.Builder
+				for i := range lines {
+					text.WriteString(strings.Replace(test.line, "%d", fmt.Sprint(i), 1))
+				}
+				n, f := test.name, &finder{program: golang.New(), kinds: map[string]string{}}
+				f.search(&n, "b.py", text.String(), strings.Split(text.String(), "\n"))
+				if touched := n.How == Touched; touched && len(n.Places) != lines || !touched && len(n.Places) > 0 {
+					t.Errorf("%d places", len(n.Places))
+				}
+			})
+		})
+	}
+	proportional(t, 4000, func(lines int) {
+		r := reading{name: &Name{Name: "Size", Path: "a.go", Line: 1}}
+		for i := range lines {
+			r.refs = append(r.refs, golang.Ref{Name: "Size", Line: i + 1, Of: golang.Definition{Path: "a.go", Line: 1}, Field: true})
+		}
+		for i := range lines {
+			if r.means(i).what != "reads" {
+				t.Fatalf("line %d means %+v", i+1, r.means(i))
+			}
 		}
 	})
 }

@@ -155,14 +155,20 @@ const maxModules = 200
 
 // Check resolves the names in some files. Types that cannot be determined within the bounds are no error; see Untyped.
 func (p *Program) Check(ctx context.Context, paths []string) error {
-	byDir := map[string][]string{}
+	wanted, dirs := map[string]bool{}, map[string]bool{}
 	for _, name := range paths {
-		if dir := path.Dir(name); !p.checked[name] && slices.Contains(p.dirs[dir], name) {
-			p.checked[name] = true
-			byDir[dir] = append(byDir[dir], name)
+		wanted[name], dirs[path.Dir(name)] = true, true
+	}
+	byDir := map[string][]string{}
+	for dir := range dirs {
+		for _, name := range p.dirs[dir] {
+			if wanted[name] && !p.checked[name] {
+				p.checked[name] = true
+				byDir[dir] = append(byDir[dir], name)
+			}
 		}
 	}
-	if err := p.load(byDir); err != nil {
+	if err := p.load(slices.Collect(maps.Keys(byDir))); err != nil {
 		return err
 	}
 	for dir, names := range byDir {
@@ -177,7 +183,7 @@ func (p *Program) Check(ctx context.Context, paths []string) error {
 
 // Text resolves the names in other versions of some files of one directory.
 func (p *Program) Text(ctx context.Context, dir string, texts map[string][]byte) (map[string][]Ref, error) {
-	if err := p.load(map[string][]string{dir: nil}); err != nil {
+	if err := p.load([]string{dir}); err != nil {
 		return nil, err
 	}
 	p.Start(ctx)
@@ -195,7 +201,7 @@ func (p *Program) Methods(dir, name string) (names []string, asked bool) {
 	return a.Methods, a.IsInterface
 }
 
-// Refs returns the references found in a file; ok is false if the file was not checked.
+// Refs returns the references found in a file, ordered by their lines; ok is false if the file was not checked.
 func (p *Program) Refs(name string) (refs []Ref, ok bool) {
 	refs, ok = p.refs[name]
 	return refs, ok
@@ -204,8 +210,9 @@ func (p *Program) Refs(name string) (refs []Ref, ok bool) {
 // Source returns the text of a file that was read; nil for other files.
 func (p *Program) Source(name string) []byte { return p.texts[name] }
 
-// load reads the packages in some directories and those that they import, within the limit.
-func (p *Program) load(byDir map[string][]string) error {
+// load reads the packages in some directories and those that they import, within the limit; of their tests only the files to
+// be checked.
+func (p *Program) load(next []string) error {
 	err := p.Read(p.mods[:min(len(p.mods), maxModules)], func(name string, text []byte) {
 		if declared := modfile.ModulePath(text); module.CheckImportPath(declared) == nil {
 			p.modules[path.Dir(name)], p.news.Modules[path.Dir(name)] = declared, declared
@@ -215,7 +222,6 @@ func (p *Program) load(byDir map[string][]string) error {
 		return err
 	}
 	seen := map[string]bool{}
-	next := slices.Collect(maps.Keys(byDir))
 	for depth := 0; len(next) > 0 && depth < 4; depth++ {
 		var wanted []string
 		for _, dir := range next {
@@ -224,7 +230,7 @@ func (p *Program) load(byDir map[string][]string) error {
 				p.told[dir], p.news.Dirs[dir] = true, p.dirs[dir]
 			}
 			for _, name := range p.dirs[dir] {
-				if _, read := p.texts[name]; !read && (!strings.HasSuffix(name, "_test.go") || slices.Contains(byDir[dir], name)) {
+				if _, read := p.texts[name]; !read && (!strings.HasSuffix(name, "_test.go") || p.checked[name]) {
 					wanted = append(wanted, name)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // Definition is the position of a definition.
@@ -43,7 +44,7 @@ type asked struct {
 // position returns the position of something in its file, whatever line directives say.
 func (r reader) position(at token.Pos) token.Position { return r.set.PositionFor(at, false) }
 
-// read collects the references of a file.
+// read collects the references of a file, ordered by their lines.
 func (r reader) read(file *ast.File) []Ref {
 	written := map[*ast.Ident]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -86,6 +87,7 @@ func (r reader) read(file *ast.File) []Ref {
 		}
 		return true
 	})
+	slices.SortStableFunc(refs, func(a, b Ref) int { return a.Line - b.Line })
 	return refs
 }
 
