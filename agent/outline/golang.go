@@ -48,19 +48,18 @@ func (g *goFile) function(d *ast.FuncDecl) {
 	if d.Body != nil {
 		body = d.Body.Lbrace
 	}
-	if d.Recv == nil || len(d.Recv.List) == 0 {
-		g.add("func", d.Name.Name, "", d, body)
-		return
+	kind, in := "func", ""
+	if d.Recv != nil && len(d.Recv.List) > 0 {
+		kind, in = "method", typeName(d.Recv.List[0].Type)
 	}
-	g.add("method", d.Name.Name, typeName(d.Recv.List[0].Type), d, body)
+	g.add(kind, d.Name.Name, in, d, body)
 }
 
 func (g *goFile) general(d *ast.GenDecl) {
 	for _, s := range d.Specs {
-		node := ast.Node(s)
 		switch s := s.(type) {
 		case *ast.TypeSpec:
-			g.add("type", s.Name.Name, "", node, s.Type.Pos())
+			g.add("type", s.Name.Name, "", s, s.Type.Pos())
 			g.members(s.Name.Name, s.Type)
 		case *ast.ValueSpec:
 			kind := "var"
@@ -68,7 +67,7 @@ func (g *goFile) general(d *ast.GenDecl) {
 				kind = "const"
 			}
 			for _, name := range s.Names {
-				g.add(kind, name.Name, "", node, token.NoPos)
+				g.add(kind, name.Name, "", s, token.NoPos)
 			}
 		}
 	}
