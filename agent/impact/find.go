@@ -3,6 +3,7 @@ package impact
 import (
 	"cmp"
 	"context"
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -439,20 +440,27 @@ func (f *finder) inside(n *Name, file string, line int) bool {
 
 // find returns the position of a name as a whole word in a line; -1 if it is not there or the name is empty.
 func find(line, name string) int {
-	if name == "" {
-		return -1
+	for at := range occurrences(line, name) {
+		return at
 	}
-	for from := 0; ; {
-		at := strings.Index(line[from:], name)
-		if at < 0 {
-			return -1
+	return -1
+}
+
+// occurrences yields the positions of a name as a whole word in a line.
+func occurrences(line, name string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; name != ""; {
+			at := strings.Index(line[from:], name)
+			if at < 0 {
+				return
+			}
+			at += from
+			end := at + len(name)
+			if (at == 0 || !wordByte[line[at-1]] || !wordByte[name[0]]) &&
+				(end == len(line) || !wordByte[line[end]] || !wordByte[name[len(name)-1]]) && !yield(at) {
+				return
+			}
+			from = at + 1
 		}
-		at += from
-		end := at + len(name)
-		if (at == 0 || !wordByte[line[at-1]] || !wordByte[name[0]]) &&
-			(end == len(line) || !wordByte[line[end]] || !wordByte[name[len(name)-1]]) {
-			return at
-		}
-		from = at + 1
 	}
 }

@@ -103,18 +103,13 @@ func (n *Name) plays(file, kind, line string) (what string, rank int) {
 	if len(line) > maxLine {
 		return "", 0
 	}
-	for from := 0; ; {
-		at := find(line[from:], n.word)
-		if at < 0 {
-			return "", 0
-		}
-		at += from
-		from = at + len(n.word)
-		r := roleOf{n, file, kind, line, line[:at], line[from:]}
+	for at := range occurrences(line, n.word) {
+		r := roleOf{n, file, kind, line, line[:at], line[at+len(n.word):]}
 		if what, rank = r.what(); rank > 0 {
 			return what, rank
 		}
 	}
+	return "", 0
 }
 
 func (r roleOf) what() (string, int) {
