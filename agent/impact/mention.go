@@ -218,22 +218,17 @@ func typeOf(value, file, text string) string {
 	}
 	typed := regexp.MustCompile(pattern)
 	found := ""
-	for from, tries := 0, 0; tries < 40; tries++ {
-		at := strings.Index(text[from:], value)
-		if at < 0 {
+	for range 40 {
+		ahead, rest, ok := strings.Cut(text, value)
+		if !ok {
 			break
 		}
-		at += from
-		from = at + len(value)
-		start, end := strings.LastIndexByte(text[:at], '\n')+1, len(text)
-		if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
-			end = at + n
-		}
-		from = max(from, end)
-		if end-start > maxLine || comment.MatchString(text[start:end]) {
+		rest, after, _ := strings.Cut(rest, "\n")
+		line := ahead[strings.LastIndexByte(ahead, '\n')+1:] + value + rest
+		if text = after; len(line) > maxLine || comment.MatchString(line) {
 			continue
 		}
-		m := typed.FindStringSubmatch(bare(text[start:end]))
+		m := typed.FindStringSubmatch(bare(line))
 		if m == nil {
 			continue
 		}
