@@ -207,11 +207,7 @@ func declares(before, after string) bool {
 }
 
 func lastWord(text string) string {
-	end := len(text)
-	for end > 0 && wordByte[text[end-1]] {
-		end--
-	}
-	return text[end:]
+	return text[len(strings.TrimRightFunc(text, func(r rune) bool { return !noWord(r) })):]
 }
 
 func last(text string) byte {

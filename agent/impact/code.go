@@ -131,8 +131,8 @@ func (f *finder) around(names []Name, called []Code) (all []Code, err error) {
 		for _, u := range uses {
 			b, ok := function(u.line)
 			if !ok || b.Lines() < 2 {
-				b = outline.Block{Kind: "lines", Start: u.line - nearLines/2, Body: u.line - nearLines/2, End: u.line + nearLines/2}
-				b.Start, b.Body = max(1, b.Start), max(1, b.Body)
+				start := max(1, u.line-nearLines/2)
+				b = outline.Block{Kind: "lines", Start: start, Body: start, End: u.line + nearLines/2}
 			}
 			c := f.shown(file, lines, blocks, b, u.line)
 			c.rank = u.rank

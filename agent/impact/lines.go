@@ -68,19 +68,18 @@ func (c *lineChanges) widen(blocks []outline.Block, head string) {
 func (c lineChanges) apart(s worktree.Sides) (product, tests lineChanges) {
 	product, tests = emptyChanges(), emptyChanges()
 	product.at = c.at
-	for _, side := range []struct {
-		text               []byte
-		all, product, test map[int]string
-	}{{s.Before, c.removed, product.removed, tests.removed}, {s.After, c.added, product.added, tests.added},
-		{s.After, c.beside, product.beside, tests.beside}} {
-		first, last := outline.InlineTests(s.Path, strings.Split(string(side.text), "\n"))
-		for at, line := range side.all {
+	split := func(text []byte, all, product, test map[int]string) {
+		first, last := outline.InlineTests(s.Path, strings.Split(string(text), "\n"))
+		for at, line := range all {
 			if first < at && at <= last {
-				side.test[at] = line
+				test[at] = line
 			} else {
-				side.product[at] = line
+				product[at] = line
 			}
 		}
 	}
+	split(s.Before, c.removed, product.removed, tests.removed)
+	split(s.After, c.added, product.added, tests.added)
+	split(s.After, c.beside, product.beside, tests.beside)
 	return product, tests
 }
