@@ -186,6 +186,9 @@ var everyday = set(`is_none is_some is_ok is_err is_empty as_bytes as_ref as_mut
 		hasOwnProperty
 	each select reject inject collect first last to_s to_sym to_a to_h to_i nil? empty? any? contains isEmpty stream close flush write read`)
 
+// maxValues bounds the values whose types are looked up in one file, each of which takes a search in all of it.
+const maxValues = 4000
+
 // values tells the types of the values in a file, each of which it looks up once.
 type values struct {
 	file, text string
@@ -196,7 +199,7 @@ func valuesOf(file, text string) values { return values{file, text, map[string]s
 
 func (v values) typeOf(value string) string {
 	is, known := v.types[value]
-	if !known {
+	if !known && len(v.types) < maxValues {
 		is = typeOf(value, v.file, v.text)
 		v.types[value] = is
 	}
