@@ -78,15 +78,17 @@ func (f *finder) shown(file string, lines []string, blocks []outline.Block, b ou
 		add(start, end)
 	case b.Kind == "type" || b.Kind == "module":
 		add(start, head)
+		heads := map[int]int{} // the last lines of the members' heads, by their first ones
+		for _, inner := range blocks {
+			if inner.In == b.Name && !inner.Local {
+				heads[inner.Start] = max(heads[inner.Start], inner.Body)
+			}
+		}
 		for n := head + 1; n <= end && len(c.Lines) < maxSkeleton; n++ {
 			if f.change.speaks(lines[n-1]) {
 				add(n, n)
 			}
-			for _, inner := range blocks {
-				if inner.Start == n && inner.In == b.Name && !inner.Local {
-					add(n, min(inner.Body, n+maxHead-1))
-				}
-			}
+			add(n, min(heads[n], n+maxHead-1))
 		}
 	case at > 0:
 		add(start, head)
@@ -146,12 +148,14 @@ func (f *finder) around(names []Name, called []Code) (all []Code, err error) {
 			}
 		}
 	})
-	if err == nil {
-		err = f.besides(len(names), func(c Code) {
-			if !slices.ContainsFunc(called, c.same) && !slices.ContainsFunc(all, c.same) {
-				all = append(all, c)
-			}
-		})
+	if err != nil {
+		return nil, err
+	}
+	besides, err := f.besides(len(names))
+	for _, c := range besides {
+		if !slices.ContainsFunc(called, c.same) && !slices.ContainsFunc(all, c.same) {
+			all = append(all, c)
+		}
 	}
 	slices.SortStableFunc(all, func(a, b Code) int { return a.rank - b.rank })
 	return all[:min(len(all), maxAround)], err
@@ -164,17 +168,16 @@ const maxBesides = 12
 // state matches what a method says of its object's state.
 var state = lazyregexp.New(`\b(?:self|this)(?:\.|->)(\w+)\b|(@\w+)`)
 
-// besides passes on the methods of changed types that read or write most of the state of changed methods, those
-// that share most first, ranked after the functions around the first places of each name.
-func (f *finder) besides(rank int, take func(Code)) error {
+// besides returns the methods of changed types that read or write most of the state of changed methods, those
+// that share most first, ranked from rank on: after the functions around the first places of each name.
+func (f *finder) besides(rank int) (all []Code, err error) {
 	wanted := map[int]bool{}
 	for file := range f.change.outlines {
 		if entry, ok := f.index.at(file); ok && f.kind(file) != "test" && outline.Knows(file) {
 			wanted[entry] = true
 		}
 	}
-	var all []Code
-	err := read(f, wanted, func(_ bool, file, _ string, lines []string) {
+	err = read(f, wanted, func(_ bool, file, _ string, lines []string) {
 		blocks := f.change.outlines[file]
 		shared := map[string]map[string]bool{} // the state that changed methods use, by type
 		callable, fields := map[string]bool{}, map[[2]string]bool{}
@@ -222,9 +225,9 @@ func (f *finder) besides(rank int, take func(Code)) error {
 		}
 	})
 	slices.SortStableFunc(all, func(a, b Code) int { return b.score - a.score })
-	for i, c := range all[:min(len(all), maxBesides)] {
-		c.rank = rank + i
-		take(c)
+	all = all[:min(len(all), maxBesides)]
+	for i := range all {
+		all[i].rank = rank + i
 	}
-	return err
+	return all, err
 }

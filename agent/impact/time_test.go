@@ -247,3 +247,29 @@ func TestALineIsNotComparedWithAllOthersOfItsFile(t *testing.T) {
 		}
 	})
 }
+
+// TestALongTypeIsNotComparedWithAllDefinitionsOfItsFile shows a type without members in a file of many definitions.
+func TestALongTypeIsNotComparedWithAllDefinitionsOfItsFile(t *testing.T) {
+	proportional(t, 3000, func(definitions int) {
+		lines := slices.Repeat([]string{"1"}, 2*definitions)
+		blocks := []outline.Block{{Kind: "type", Name: "Store", Start: 1, Body: 1, End: definitions}}
+		for i := range definitions {
+			blocks = append(blocks, outline.Block{Kind: "var", Name: "x", Start: definitions + i, Body: definitions + i, End: definitions + i})
+		}
+		if c := (&finder{}).shown("a.py", lines, blocks, blocks[0], 0); len(c.Lines) != 1 || !c.Cut {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// TestOnlySoManyValuesAreSearchedInAFile asks for the types of more.
+func TestOnlySoManyValuesAreSearchedInAFile(t *testing.T) {
+	v := valuesOf("a.py", "first = Store()\nlast = Store()\n")
+	is := v.typeOf("first")
+	for i := range maxValues - 1 {
+		v.typeOf(fmt.Sprintf("v%d", i))
+	}
+	if again, last := v.typeOf("first"), v.typeOf("last"); is != "Store" || again != is || last != "" {
+		t.Errorf("the types are %q, %q and %q", is, again, last)
+	}
+}
