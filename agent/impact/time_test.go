@@ -222,7 +222,7 @@ func TestALineIsNotComparedWithAllOthersOfItsFile(t *testing.T) {
 			"def f%d(x):\n  Store(x.size_of)\n"},
 	} {
 		t.Run(what, func(t *testing.T) {
-			proportional(t, 4000, func(lines int) {
+			proportional(t, 8000, func(lines int) {
 				var text strings.Builder
 				for i := range lines {
 					text.WriteString(strings.Replace(test.line, "%d", fmt.Sprint(i), 1))
