@@ -18,5 +18,5 @@ func room(dir string) (bytes uint64, known bool) {
 	if stat.Files > 0 && stat.Ffree < scarceFiles { // some file systems do not count files
 		return 0, true
 	}
-	return stat.Bavail * uint64(stat.Bsize), true
+	return stat.Bavail * uint64(stat.Bsize), stat.Blocks > 0 // a tmpfs without a limit says that it has no blocks
 }
