@@ -118,11 +118,6 @@ func reviewPull(ctx context.Context, cmd *cobra.Command, a *worker.Agent, pr for
 	if err != nil {
 		return cli.Inconclusive(err)
 	}
-	held := ""
-	if step.Held {
-		held = ", held for a person"
-	}
-	fmt.Fprintf(out, "%s %s: %s, %s%s %s\n", pr.Ref, verdict.Short(pr.Head.SHA), step.Verdict,
-		verdict.Amount(step.Findings, "finding", "findings"), held, step.URL)
+	fmt.Fprintf(out, "%s %s: %s, %s %s\n", pr.Ref, verdict.Short(pr.Head.SHA), step.Verdict, step.Sum, step.URL)
 	return cli.VerdictExit(step.Verdict)
 }

@@ -42,7 +42,7 @@ func (a *Agent) review(ctx context.Context, step *Step) error {
 	if err == nil {
 		step.Verdict, step.URL = out.Record.Verdict, out.URL
 		step.Findings, step.CostUSD = len(out.Judgement.Answer.Findings), out.Record.CostUSD
-		step.Held = len(out.Judgement.Holds) > 0
+		step.Sum = out.Judgement.Sum()
 	}
 	return err
 }

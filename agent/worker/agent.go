@@ -93,11 +93,10 @@ type Step struct {
 	URL string
 	// Head is the new head after a fix, or the merge commit after a merge.
 	Head string
-	// Findings counts the findings of a finished review.
+	// Findings counts the findings of a finished review. Sum summarizes them and what else stands against an approval.
 	Findings int
-	// Held says that only a person may let the reviewed head pass.
-	Held    bool
-	CostUSD float64
+	Sum      string
+	CostUSD  float64
 	// Paid says that a model answered, even if the step failed.
 	Paid bool
 	// EngineStarted is when the model's process started. Ended is when the step was finished.
@@ -109,8 +108,8 @@ func (s Step) Log(e *zerolog.Event) *zerolog.Event {
 	if s.Verdict != "" {
 		e.Str("verdict", string(s.Verdict)).Int("findings", s.Findings)
 	}
-	if s.Held {
-		e.Bool("held", true)
+	if s.Sum != "" {
+		e.Str("sum", s.Sum)
 	}
 	if s.Head != "" {
 		e.Str("head", verdict.Short(s.Head))
