@@ -105,7 +105,7 @@ func Compare(files []change.File) []change.Finding {
 	})
 	c.unexamined()
 	c.triggers()
-	c.approvals()
+	c.rights()
 	for _, check := range names(before.runs) {
 		c.check(check, runsOf(before.runs, check), runsOf(after.runs, check))
 	}
