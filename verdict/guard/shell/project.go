@@ -297,8 +297,10 @@ func (p *Project) resolve(c Command, dir string, depth int, left *int) []Command
 			out = append(out, one)
 		}
 	}
-	if !slices.ContainsFunc(out, func(c Command) bool { _, ok := c.Check(); return ok }) {
-		return []Command{c}
+	checks := func(c Command) bool { _, ok := c.Check(); return ok }
+	if unknown := func(c Command) bool { return !c.Idle() }; !slices.ContainsFunc(out, checks) &&
+		(len(out) == 0 || slices.ContainsFunc(out, unknown)) {
+		return []Command{c} // by its name alone
 	}
 	return out
 }
