@@ -142,6 +142,10 @@ func variable(n *actionlint.ObjectDerefNode, cell Cell) value {
 		return text("refs/pull/1/merge")
 	case of.Name == "github" && name == "ref_type":
 		return text("branch")
+	case of.Name == "env":
+		if v, ok := cell["env."+strings.ToLower(name)]; ok {
+			return text(v)
+		}
 	case of.Name == "matrix":
 		if v, ok := cell[name]; ok {
 			return text(v)

@@ -3,6 +3,7 @@ package ci
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -109,7 +110,7 @@ func githubJob(root, j *doc.Node) Job {
 	dir := cmp.Or(j.Text("defaults", "run", "working-directory"), root.Text("defaults", "run", "working-directory"))
 	if uses := j.Text("uses"); uses != "" {
 		job.Calls = strings.TrimPrefix(strings.TrimPrefix(uses, "$/"), "./")
-		job.Strength = conditioned(nil, j)(Cell{dynamic: "true"})
+		job.Strength = conditioned(nil, j, nil)(Cell{dynamic: "true"})
 		job.Inputs = j.Get("with").Values()
 		if strings.Contains(uses, "@") { // in another repository: an unknown command
 			job.Steps = []Step{{Line: j.Line, Script: "workflow " + uses, Strength: fixed(Always)}}
@@ -132,7 +133,7 @@ func githubJob(root, j *doc.Node) Job {
 			step.ScriptLine = step.Line - 1
 		}
 		step.Script = withoutExpressions(step.Script)
-		step.Strength = conditioned(s, j)
+		step.Strength = conditioned(s, j, written(root, j, s))
 		step.Context = strings.Join([]string{step.Dir, cmp.Or(s.Text("shell"), shellOf), environment(s, j, root)}, " ")
 		if ref := cmp.Or(step.With["ref"], step.With["repository"]); ref != "" && strings.HasPrefix(step.Uses, "actions/checkout") {
 			checkout = "checkout of " + ref
@@ -163,9 +164,30 @@ func environment(nodes ...*doc.Node) string {
 	return strings.Join(slices.Compact(out), " ")
 }
 
-// conditioned is the strength that "if" and "continue-on-error" of a step and its job allow.
-func conditioned(step, job *doc.Node) func(Cell) Strength {
+// written returns the variables of a step that have a value in the workflow, as a cell has them, unless a script of the job may
+// set them anew.
+func written(root, job, step *doc.Node) Cell {
+	if slices.ContainsFunc(job.Get("steps").Members(), func(s *doc.Node) bool { return strings.Contains(s.Text("run"), "GITHUB_ENV") }) {
+		return nil
+	}
+	out := Cell{}
+	for _, n := range []*doc.Node{root, job, step} {
+		for _, v := range n.Get("env").Members() {
+			if out["env."+strings.ToLower(v.Key)] = v.Value; strings.Contains(v.Value, "${{") {
+				delete(out, "env."+strings.ToLower(v.Key))
+			}
+		}
+	}
+	return out
+}
+
+// conditioned is the strength that "if" and "continue-on-error" of a step and its job allow, with the step's known variables.
+func conditioned(step, job *doc.Node, known Cell) func(Cell) Strength {
 	return func(cell Cell) Strength {
+		if len(known) > 0 {
+			cell = maps.Clone(cell)
+			maps.Copy(cell, known)
+		}
 		out := Always
 		for _, n := range []*doc.Node{step, job} {
 			if c := n.Get("if"); c != nil {
