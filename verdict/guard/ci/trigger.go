@@ -24,7 +24,8 @@ func (c *comparison) triggers() {
 		for _, t := range was.Triggers {
 			if known && slices.Contains(forPulls[:2], t.Event) && !slices.ContainsFunc(is.Triggers,
 				func(o Trigger) bool { return slices.Contains(forPulls, o.Event) }) {
-				if is.Called && is.Strength >= was.Strength || c.covered(name) { // a pipeline that runs for pull requests calls it
+				// A pipeline that runs for pull requests calls it, as often as its own filter of paths let it run.
+				if is.Called && (is.Strength >= was.Strength || is.Strength == Sometimes && t.onPaths()) || c.covered(name) {
 					continue
 				}
 				tier := change.HoldIf(!is.Called || !c.kept(name)) // else its jobs ran on a condition, and it is called on one
@@ -34,6 +35,11 @@ func (c *comparison) triggers() {
 			c.filters(name, t, is)
 		}
 	}
+}
+
+// onPaths reports whether a trigger depends on what a change changes.
+func (t Trigger) onPaths() bool {
+	return slices.ContainsFunc(t.Filters, func(f string) bool { return strings.HasPrefix(f, "paths") })
 }
 
 // manual finds workflows that started by themselves and no longer do, where nothing else tells what is lost.
