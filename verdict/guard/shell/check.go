@@ -154,6 +154,11 @@ func unwrap(args []string) []string {
 		if len(args) == 0 {
 			return nil
 		}
+		optimizes := func(arg string) bool { return strings.HasPrefix(arg, "-O") } // which takes out assertions
+		if m := slices.Index(args, "-m"); m > 1 && strings.HasPrefix(path.Base(args[0]), "python") && strings.HasPrefix(args[1], "-") &&
+			!slices.ContainsFunc(args[:m], optimizes) {
+			args = append([]string{args[0]}, args[m:]...) // without the interpreter's own options
+		}
 		n := wrappers[path.Base(args[0])]
 		if len(args) > 1 {
 			n = cmp.Or(wrappers[path.Base(args[0])+" "+args[1]], n)
