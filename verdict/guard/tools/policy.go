@@ -63,7 +63,7 @@ func statements(name string, content []byte) ([]statement, error) {
 		if strings.Contains(name, "mergify") {
 			deciding(root)
 		}
-		if strings.HasPrefix(name, ".github/settings.y") { // what issues can be labelled as decides nothing
+		if strings.HasPrefix(name, ".github/settings.y") || path.Base(name) == "OWNERS" { // labels decide nothing
 			root.Items = slices.DeleteFunc(root.Items, func(n *doc.Node) bool { return n.Key == "labels" || n.Key == "milestones" })
 		}
 		visit(root, nil, nil, func(n *doc.Node, keys []string, _ []*doc.Node) {
