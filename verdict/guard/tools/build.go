@@ -24,6 +24,8 @@ var (
 	quiet  = regexp.MustCompile(`-Wno-[a-z][\w+-]*|[-/]wd\d+|:no_[a-z]\w*|-Xlint:-\w+`)
 	loud   = regexp.MustCompile(`-W(?:[a-mo-z]|n[a-np-z]|no[a-z])[\w-]*|/W[34X]\b|/Wall\b`)
 	remark = regexp.MustCompile(`(?m)(?:^|[ \t])(?:#|//).*`)
+	// probes matches statements of CMake with the flags of its questions to the compiler, which compile nothing of the project.
+	probes = regexp.MustCompile(`\bset\s*\(\s*CMAKE_REQUIRED_FLAGS\b[^()]*\)`)
 )
 
 // strict match what makes errors of all warnings: flags of compilers, and settings of CMake, Swift and Meson.
@@ -48,7 +50,11 @@ func strictness(content []byte) (first, count int) {
 
 // allowed finds builds that no longer make errors of warnings, if nothing else in the change does so instead.
 func allowed(files []change.File) (found []change.Finding) {
-	code := func(content []byte) []byte { return remark.ReplaceAll(content, nil) }
+	code := func(content []byte) []byte {
+		return probes.ReplaceAllFunc(remark.ReplaceAll(content, nil), func(set []byte) []byte {
+			return bytes.Repeat([]byte("\n"), bytes.Count(set, []byte("\n")))
+		})
+	}
 	certain := func(f change.File) bool {
 		return f.Path != "" && f.OldPath != "" && !bytes.Equal(f.Before, f.After) && !isFixture(f.Path) && !isForeign(f.Path) &&
 			change.FitsAny(flagFiles, f.Path)
