@@ -12,11 +12,12 @@ import (
 	"touchstone/verdict/guard/tools"
 )
 
-// advisory matches the names of vulnerabilities in the databases that audits of dependencies use, and remark what follows
-// the mark of a comment.
+// advisory matches the names of vulnerabilities in the databases that audits of dependencies use, remark what follows
+// the mark of a comment, and element a comment of XML.
 var (
 	advisory = regexp.MustCompile(`\b(?:CVE-\d{4}-\d{4,}|GHSA(?:-[0-9a-z]{4}){3}|RUSTSEC-\d{4}-\d{4}|GO-\d{4}-\d{4}|PYSEC-\d{4}-\d+)\b`)
-	remark   = regexp.MustCompile(`(?:^|\s)(?:#|//|;|<!--).*`)
+	remark   = regexp.MustCompile(`(?:^|\s)(?:#|//|;).*`)
+	element  = regexp.MustCompile(`(?s)<!--.*?-->`)
 	// passing matches words by which tools are told to pass over something; .nsprc is a list for that.
 	passing = regexp.MustCompile(`(?i)ignor|allow|except|suppress|skip|exclu|permit|accept|affected|waive|whitelist|known|nsprc`)
 )
@@ -35,7 +36,8 @@ func namings(file string, content []byte) (all []naming) {
 		return nil
 	}
 	told, n := passing.MatchString(path.Base(file)), 0
-	for line := range strings.Lines(string(content)) {
+	text := element.ReplaceAllStringFunc(string(content), func(remark string) string { return strings.Repeat("\n", strings.Count(remark, "\n")) })
+	for line := range strings.Lines(text) {
 		n++
 		line = remark.ReplaceAllString(line, "")
 		told = told || passing.MatchString(line)
