@@ -363,9 +363,14 @@ func (x *examination) compareFocus() {
 		beside := func() bool {
 			return slices.ContainsFunc(a.side.units, func(u *unit) bool { return u.role == test && x.pairs.of[u] != nil })
 		}
+		one := func(u *unit) bool { // beside one that was focused, the new one only runs too
+			alike := u.parent == nil && a.parent == nil || u.parent != nil && a.parent != nil && u.parent.name == a.parent.name
+			return alike && slices.ContainsFunc(u.marks, func(m mark) bool { return m.effect == focus })
+		}
+		focused := func() bool { return a.side.other != nil && slices.ContainsFunc(a.side.other.units, one) }
 		for _, m := range a.effective() {
 			switch {
-			case m.effect == focus && beside():
+			case m.effect == focus && beside() && !focused():
 				x.say(change.Hold, change.Test, "test/focus", "The test "+a.name+" "+effects[focus], nil, a.side, 0, m.line)
 			case a.side.other == nil || m.effect != skips && m.effect != fails || !slices.Contains(a.marks, m) || a.marked(m):
 			case a.overrides() && a.parent != nil && slices.ContainsFunc(a.side.other.units, func(u *unit) bool { return u.name == a.parent.name }):

@@ -374,6 +374,7 @@ func (x *examination) compareSuppressions() {
 		case u.reach == blanket && slices.ContainsFunc(gone, func(g suppression) bool {
 			return g.reach == blanket && g.tool == u.tool && g.side == u.side.other
 		}): // it hid the whole file before, with fewer rules
+		case u.tool == "@ts-nocheck" && u.side.other != nil && !strings.Contains(path.Ext(u.side.other.path), "ts"): // nor was it checked
 		case u.reach == blanket && u.side.other != nil && len(u.side.other.tokens) > 20:
 			tier, rule, why = change.Hold, "blanket", "A tool is told to pass over a whole file that it checked."
 		}
