@@ -119,6 +119,33 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 }
 
+// More tests are gone than are looked for elsewhere: only with the whole package they need nobody.
+func TestManyDeletedTestsAreHeldUnlessTheirPackageGoes(t *testing.T) {
+	var tests strings.Builder
+	for i := range 1200 {
+		fmt.Fprintf(&tests, "def test_pay_%d():\n    assert pay(%d) == %d\n\n", i, i, i)
+	}
+	gone := func(name, content string) guard.File { return guard.File{OldPath: name, Before: []byte(content)} }
+	files := []guard.File{gone("pay/tests/test_pay.py", tests.String()), gone("pay/pyproject.toml", "[project]\nname = 'pay'\n")}
+	for _, tt := range []struct {
+		name string
+		file guard.File
+		want guard.Tier
+	}{
+		{"the package goes", gone("pay/notes.py", "a\n"), guard.Evidence},
+		{"a file stays", guard.File{OldPath: "pay/notes.py", Path: "pay/notes.py", Before: []byte("a = 1\n"), After: []byte("a = 2\n")}, guard.Hold},
+		{"a file moves", guard.File{OldPath: "pay/notes.py", Path: "notes.py", Before: []byte("a\n"), After: []byte("a\n")}, guard.Hold},
+	} {
+		got := guard.Evidence
+		for _, f := range guard.Examine(guard.Change{Files: append(slices.Clone(files), tt.file)}) {
+			got = max(got, f.Tier)
+		}
+		if got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
 func TestEncodingsAreRead(t *testing.T) {
 	const before, after = "ignore = []\n", "ignore = ['E501']\n"
 	encode := func(order binary.AppendByteOrder, text string) []byte {

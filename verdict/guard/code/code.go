@@ -49,6 +49,7 @@ type examination struct {
 	untaken       []*unit            // the first test of each file at the head that has a name which runners do not take
 	said          map[*unit]bool     // tests that already have a finding
 	judged        int                // tests without a partner so far
+	packages      map[string]bool    // folders that are gone with a manifest; filled on first use
 	findings      []change.Finding
 	vague         []change.Finding // added for files that have no other finding
 	altered       []altered        // parts of test files that are not as before

@@ -35,7 +35,7 @@ func (x *examination) compareTests() {
 }
 
 // maxJudged bounds the tests without a partner that are looked for elsewhere in a change: each of them is compared with all
-// others. The rest are held: one that must not go could be hidden behind them.
+// others. The rest are held, unless they go with their package: one that must not go could be hidden behind them.
 const maxJudged = 1000
 
 // deleted is the rule of tests that are gone.
@@ -64,7 +64,7 @@ func (x *examination) lost(b *unit) {
 	switch {
 	case x.passed(b):
 	case x.judged > maxJudged:
-		say(change.Hold, deleted, "is gone, beside more than a thousand others.")
+		say(change.HoldIf(!x.dissolved(b.side.path)), deleted, "is gone, beside more than a thousand others.")
 	case x.subject.goneWith(b):
 	case x.idle(b) != nil:
 		say(x.idle(b).idleness(b), "test/not-run", "is still written, and no runner takes it for a test any more.")
@@ -79,6 +79,35 @@ func (x *examination) lost(b *unit) {
 			return
 		}
 		say(change.Evidence, deleted, "is gone, and what it tests may not be.")
+	}
+}
+
+// dissolved reports whether a test file is in a package of which nothing is left: its manifest is deleted, and nothing of its
+// folder stays or moves.
+func (x *examination) dissolved(name string) bool {
+	if x.packages == nil {
+		x.packages = map[string]bool{}
+		for _, f := range x.files {
+			if dir := path.Dir(f.OldPath); f.Path == "" && dir != "." && change.IsManifest(f.OldPath) {
+				x.packages[dir] = true
+			}
+		}
+		for _, f := range x.files {
+			if f.Path != "" {
+				above(f.OldPath, func(dir string) { delete(x.packages, dir) })
+				above(f.Path, func(dir string) { delete(x.packages, dir) })
+			}
+		}
+	}
+	gone := false
+	above(name, func(dir string) { gone = gone || x.packages[dir] })
+	return gone
+}
+
+// above calls a function with each folder that a file is in, but the root.
+func above(name string, see func(dir string)) {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		see(dir)
 	}
 }
 
