@@ -251,6 +251,9 @@ func (c *comparison) gone(check string, before []Run) {
 	if !there {
 		at.After, there = c.linted(was)
 	}
+	if !there {
+		at.After, there = c.targeted(was)
+	}
 	if there {
 		c.add(change.Evidence, change.CI, "check-replaced", fmt.Sprintf("The check %s no longer runs; %s may stand in its place.",
 			check, at.After), at)

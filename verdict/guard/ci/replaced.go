@@ -59,6 +59,19 @@ func (c *comparison) delegated(check string) (string, bool) {
 	return "", false
 }
 
+// targeted is the command of a target of the repository in the same job that may run a removed check: it has the check's name,
+// or it ran the check and runs something unknown now.
+func (c *comparison) targeted(was Run) (string, bool) {
+	i := slices.IndexFunc(c.after.runs, func(r Run) bool {
+		return r.job() == was.job() && r.Strength >= was.Strength && shell.RunsTarget(r.Check) &&
+			(strings.HasSuffix(r.Check, " "+was.Check) || r.Step.same(was.Step) && !ran(c.before.runs, r))
+	})
+	if i < 0 {
+		return "", false
+	}
+	return c.after.runs[i].command(), true
+}
+
 // hooked reports whether pre-commit has a hook more than before that runs a check, and all its hooks run.
 func (c *comparison) hooked(f change.File, check string) bool {
 	now := hooks(f.After)
