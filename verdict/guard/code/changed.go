@@ -64,17 +64,32 @@ func (x *examination) alter(p pair) {
 	if len(one.gone)+len(one.fresh) == 0 || x.passed(p.after) {
 		return
 	}
-	first := func(u *unit, differs map[string]int) (line int) {
+	first := func(u, other *unit, differs map[string]int) (line int) { // one that the other side has may say the word, too
+		lines, said := other.lineTexts(), 0
 		u.telling(func(i int, says string) {
 			if line == 0 && differs[says] > 0 {
-				line = u.side.line(i)
+				at := u.side.line(i)
+				if said = cmp.Or(said, at); !lines[u.side.lineText(at)] {
+					line = at
+				}
 			}
 		})
-		return line
+		return cmp.Or(line, said)
 	}
-	one.was, one.is = first(p.before, one.gone), first(p.after, one.fresh)
+	one.was, one.is = first(p.before, p.after, one.gone), first(p.after, p.before, one.fresh)
 	one.asserts = len(p.before.side.without(p.before.assertions, p.after.assertions)) > 0
 	x.altered = append(x.altered, one)
+}
+
+// lineTexts are the lines of a unit.
+func (u *unit) lineTexts() map[string]bool {
+	texts := map[string]bool{}
+	if u.from < u.to {
+		for n := u.side.line(u.from); n <= u.side.line(u.to-1); n++ {
+			texts[u.side.lineText(n)] = true
+		}
+	}
+	return texts
 }
 
 // maxRenames bounds the pairs of names that are compared to find out what is only called otherwise. What is not
