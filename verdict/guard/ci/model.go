@@ -221,10 +221,10 @@ func (s Step) checks(project *shell.Project) (runs []Run, ok bool) {
 			dir = path.Join(dir, c.Args[1])
 			continue
 		}
-		target, named := c.Check()
+		target, _ := c.Check()
 		for _, one := range project.Resolve(c, dir) {
 			check, is := one.Check()
-			check.Guessed = check.Guessed && (!named || target.Guessed) // what "npm test" runs is a test
+			check.Guessed = check.Guessed && !strings.HasSuffix(target.Name, " test") // what "npm test" runs is a test
 			if !is && one.Idle() {
 				continue
 			}
