@@ -52,7 +52,10 @@ var wrappers = func() map[string]int {
 var (
 	capital    = regexp.MustCompile(`[A-Z]`)
 	assignment = regexp.MustCompile(`^[A-Za-z_]\w*=`)
-	script     = regexp.MustCompile(`^(?:\.{0,2}/|\w[\w.-]*/)[\w./-]+$|\.(?:sh|py|rb|js|ts|mjs|pl)$`)
+	// ahead matches the options of Python's interpreter ahead of -m, and that itself, if what runs and what fails is the same
+	// without them: -O takes out assertions, -i asks for more after a failure, and -c, -V and a file run something else.
+	ahead  = regexp.MustCompile(`^(?:-(?:[bBdEIPqRsSuv]+|[bBdEIPqRsSuv]*[WX]\x00?[^\x00]+)\x00)+-m$`)
+	script = regexp.MustCompile(`^(?:\.{0,2}/|\w[\w.-]*/)[\w./-]+$|\.(?:sh|py|rb|js|ts|mjs|pl)$`)
 )
 
 // checking reports whether the name of a target or script says that it checks something.
@@ -154,9 +157,8 @@ func unwrap(args []string) []string {
 		if len(args) == 0 {
 			return nil
 		}
-		optimizes := func(arg string) bool { return strings.HasPrefix(arg, "-O") } // which takes out assertions
-		if m := slices.Index(args, "-m"); m > 1 && strings.HasPrefix(path.Base(args[0]), "python") && strings.HasPrefix(args[1], "-") &&
-			!slices.ContainsFunc(args[:m], optimizes) {
+		if m := slices.Index(args, "-m"); m > 1 && strings.HasPrefix(path.Base(args[0]), "python") &&
+			ahead.MatchString(strings.Join(args[1:m+1], "\x00")) {
 			args = append([]string{args[0]}, args[m:]...) // without the interpreter's own options
 		}
 		n := wrappers[path.Base(args[0])]
