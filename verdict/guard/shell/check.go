@@ -142,6 +142,12 @@ func (c Command) Idle() bool {
 		word != 1 && strings.HasPrefix(path.Base(args[0]), "python")
 }
 
+// vain reports whether a command cannot fail at all. An idle one can, as "test -z" and "git diff" do.
+func (c Command) vain() bool {
+	args := unwrap(c.Args)
+	return c.Lost || len(args) == 0 || slices.Contains([]string{"echo", "printf", "true", ":"}, args[0]) || slices.Equal(args, []string{"exit", "0"})
+}
+
 // namesCheck reports whether a script's own name, not its folder's, says that it checks something.
 func namesCheck(file string) bool {
 	base := path.Base(file)

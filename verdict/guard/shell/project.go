@@ -298,8 +298,8 @@ func (p *Project) resolve(c Command, dir string, depth int, left *int) []Command
 		}
 	}
 	checks := func(c Command) bool { _, ok := c.Check(); return ok }
-	if unknown := func(c Command) bool { return !c.Idle() }; !slices.ContainsFunc(out, checks) &&
-		(len(out) == 0 || slices.ContainsFunc(out, unknown)) {
+	if fails := func(c Command) bool { return !c.vain() }; !slices.ContainsFunc(out, checks) &&
+		(len(out) == 0 || slices.ContainsFunc(out, fails)) {
 		return []Command{c} // by its name alone
 	}
 	return out
