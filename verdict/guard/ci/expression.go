@@ -143,7 +143,7 @@ func variable(n *actionlint.ObjectDerefNode, cell Cell) value {
 	case of.Name == "github" && name == "ref_type":
 		return text("branch")
 	case of.Name == "env":
-		if v, ok := cell["env."+strings.ToLower(name)]; ok {
+		if v, ok := cell["?env."+strings.ToLower(name)]; ok {
 			return text(v)
 		}
 	case of.Name == "matrix":

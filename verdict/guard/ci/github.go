@@ -121,6 +121,10 @@ func githubJob(root, j *doc.Node) Job {
 	}
 	checkout := ""
 	windows := strings.HasPrefix(j.Text("runs-on"), "windows")
+	known := []*doc.Node{root.Get("env"), j.Get("env")}
+	if slices.ContainsFunc(j.Get("steps").Members(), exports) {
+		known = nil
+	}
 	for _, s := range j.Get("steps").Members() {
 		step := Step{Name: s.Text("name"), MayFail: s.Text("continue-on-error") + j.Text("continue-on-error"), Line: s.Line,
 			Uses: s.Text("uses"), With: s.Get("with").Values(), Dir: cmp.Or(s.Text("working-directory"), dir)}
@@ -133,7 +137,7 @@ func githubJob(root, j *doc.Node) Job {
 			step.ScriptLine = step.Line - 1
 		}
 		step.Script = withoutExpressions(step.Script)
-		step.Strength = conditioned(s, j, written(root, j, s))
+		step.Strength = conditioned(s, j, written(s, known))
 		step.Context = strings.Join([]string{step.Dir, cmp.Or(s.Text("shell"), shellOf), environment(s, j, root)}, " ")
 		if ref := cmp.Or(step.With["ref"], step.With["repository"]); ref != "" && strings.HasPrefix(step.Uses, "actions/checkout") {
 			checkout = "checkout of " + ref
@@ -164,32 +168,52 @@ func environment(nodes ...*doc.Node) string {
 	return strings.Join(slices.Compact(out), " ")
 }
 
-// written returns the variables of a step that have a value in the workflow, as a cell has them, unless a script of the job may
-// set them anew.
-func written(root, job, step *doc.Node) Cell {
-	if slices.ContainsFunc(job.Get("steps").Members(), func(s *doc.Node) bool { return strings.Contains(s.Text("run"), "GITHUB_ENV") }) {
+// exports reports whether a step may set variables for those after it: by its script, or by an action that may have any.
+func exports(s *doc.Node) bool {
+	uses := s.Text("uses")
+	return strings.Contains(s.Text("run"), "GITHUB_ENV") || strings.HasPrefix(uses, ".") || strings.Contains(uses, "github-script")
+}
+
+// maxVariables bounds the variables of a workflow, a job or a step that are known: each is looked for in all conditions.
+const maxVariables = 100
+
+// written returns the variables in the conditions of a step that have a value in it or around it, as a cell has them. The
+// parser of conditions does not tell the case of a name, by which variables differ: one that is also written otherwise is not
+// known.
+func written(step *doc.Node, around []*doc.Node) Cell {
+	asks := strings.Join(strings.Fields(step.Text("if")+" "+step.Text("continue-on-error")), "")
+	if around == nil || asks == "" {
 		return nil
 	}
-	out := Cell{}
-	for _, n := range []*doc.Node{root, job, step} {
-		for _, v := range n.Get("env").Members() {
-			if out["env."+strings.ToLower(v.Key)] = v.Value; strings.Contains(v.Value, "${{") {
-				delete(out, "env."+strings.ToLower(v.Key))
+	out, lower := Cell{}, strings.ToLower(asks)
+	for _, n := range append(slices.Clip(around), step.Get("env")) {
+		if n != nil && (n.Kind != doc.Map || len(n.Items) > maxVariables) {
+			return nil
+		}
+		for _, v := range n.Members() {
+			name := "env." + strings.ToLower(v.Key)
+			switch times := strings.Count(lower, name); {
+			case times == 0:
+			case times != strings.Count(asks, "env."+v.Key), strings.Contains(v.Value, "${{"):
+				delete(out, "?"+name)
+			default:
+				out["?"+name] = v.Value
 			}
 		}
 	}
 	return out
 }
 
-// conditioned is the strength that "if" and "continue-on-error" of a step and its job allow, with the step's known variables.
+// conditioned is the strength that "if" and "continue-on-error" of a step and its job allow. Only the step's know variables:
+// https://docs.github.com/en/actions/reference/workflows-and-actions/contexts#context-availability
 func conditioned(step, job *doc.Node, known Cell) func(Cell) Strength {
 	return func(cell Cell) Strength {
-		if len(known) > 0 {
-			cell = maps.Clone(cell)
-			maps.Copy(cell, known)
-		}
 		out := Always
-		for _, n := range []*doc.Node{step, job} {
+		for _, n := range []*doc.Node{job, step} {
+			if n == step && len(known) > 0 {
+				cell = maps.Clone(cell)
+				maps.Copy(cell, known)
+			}
 			if c := n.Get("if"); c != nil {
 				switch holds(c.Value, cell) {
 				case no:

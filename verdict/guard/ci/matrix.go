@@ -74,7 +74,11 @@ func axes(n *doc.Node, keys ...string) []Cell {
 }
 
 // set sets a value of a cell; for an object, the value includes its members with their names, which are values too.
+// None has a name like what else is known of a case.
 func set(c Cell, key string, v *doc.Node) {
+	if strings.HasPrefix(key, "?") {
+		return
+	}
 	c[key] = v.Value
 	for _, item := range v.Items {
 		c[key] += " " + item.Key + "=" + item.Value
