@@ -110,7 +110,10 @@ func githubJob(root, j *doc.Node) Job {
 	dir := cmp.Or(j.Text("defaults", "run", "working-directory"), root.Text("defaults", "run", "working-directory"))
 	if uses := j.Text("uses"); uses != "" {
 		job.Calls = strings.TrimPrefix(strings.TrimPrefix(uses, "$/"), "./")
-		job.Strength = conditioned(nil, j, nil)(Cell{dynamic: "true"})
+		runs := conditioned(nil, j, nil)
+		job.Strength = runs(Cell{dynamic: "true"})
+		job.Chosen = strings.Contains(j.Text("if"), "needs.") && runs(Cell{dynamic: "true", fork: "true"}) == Sometimes &&
+			runs(Cell{dynamic: "true", says: "true"}) == Sometimes && runs(Cell{dynamic: "true", says: "false"}) == Sometimes
 		job.Inputs = j.Get("with").Values()
 		if strings.Contains(uses, "@") { // in another repository: an unknown command
 			job.Steps = []Step{{Line: j.Line, Script: "workflow " + uses, Strength: fixed(Always)}}

@@ -60,6 +60,8 @@ type Job struct {
 	// Calls is the path of a pipeline or template that the job runs, and Inputs are its inputs.
 	Calls  string
 	Inputs map[string]string
+	// Chosen says that another job, and neither a fork nor the text of a pull request, decides whether it runs.
+	Chosen bool
 	// Needs are the jobs without whose success it does not run, and Judged those whose failure makes it fail.
 	Needs, Judged []string
 }

@@ -25,7 +25,7 @@ func (c *comparison) triggers() {
 			if known && slices.Contains(forPulls[:2], t.Event) && !slices.ContainsFunc(is.Triggers,
 				func(o Trigger) bool { return slices.Contains(forPulls, o.Event) }) {
 				// A pipeline that runs for pull requests calls it, as often as its own filter of paths let it run.
-				if is.Called && (is.Strength >= was.Strength || is.Strength == Sometimes && t.onPaths()) || c.covered(name) {
+				if is.Called && (is.Strength >= was.Strength || is.Strength == Sometimes && t.onPaths() && c.chosen(name)) || c.covered(name) {
 					continue
 				}
 				tier := change.HoldIf(!is.Called || !c.kept(name)) // else its jobs ran on a condition, and it is called on one
@@ -40,6 +40,12 @@ func (c *comparison) triggers() {
 // onPaths reports whether a trigger depends on what a change changes.
 func (t Trigger) onPaths() bool {
 	return slices.ContainsFunc(t.Filters, func(f string) bool { return strings.HasPrefix(f, "paths") })
+}
+
+// chosen reports whether a pipeline is called where another job decides that it is, as one does that looks at what changed.
+func (c *comparison) chosen(name string) bool {
+	calls := func(j Job) bool { return j.Calls == name && j.Chosen && j.Strength == Sometimes }
+	return slices.ContainsFunc(slices.Collect(maps.Values(c.after.jobs)), calls)
 }
 
 // manual finds workflows that started by themselves and no longer do, where nothing else tells what is lost.
