@@ -374,12 +374,17 @@ func (x *examination) compareSuppressions() {
 		case u.reach == blanket && slices.ContainsFunc(gone, func(g suppression) bool {
 			return g.reach == blanket && g.tool == u.tool && g.side == u.side.other
 		}): // it hid the whole file before, with fewer rules
-		case u.tool == "@ts-nocheck" && u.side.other != nil && !strings.Contains(path.Ext(u.side.other.path), "ts"): // nor was it checked
+		case u.tool == "@ts-nocheck" && typed(u.side) && u.side.other != nil && !typed(u.side.other): // nor was it checked
 		case u.reach == blanket && u.side.other != nil && len(u.side.other.tokens) > 20:
 			tier, rule, why = change.Hold, "blanket", "A tool is told to pass over a whole file that it checked."
 		}
 		x.say(tier, change.Suppression, "suppression/"+rule, why, nil, u.side, 0, u.line)
 	}
+}
+
+// typed reports whether TypeScript checks a file. Whether it checks all JavaScript is not known here.
+func typed(s *side) bool {
+	return !strings.Contains(path.Ext(s.path), "js") || strings.Contains(s.text, "@ts-check")
 }
 
 // cancel removes equal suppressions from both lists.
