@@ -351,8 +351,24 @@ func (u *unit) marked(as mark) bool {
 	})
 }
 
+// focuses reports whether a test is marked to run alone, and is not skipped.
+func focuses(u *unit) bool {
+	skipped := slices.ContainsFunc(u.effective(), func(m mark) bool { return m.effect == skips || m.effect == leaves })
+	return !skipped && slices.ContainsFunc(u.marks, func(m mark) bool { return m.effect == focus })
+}
+
 // compareFocus finds new tests that keep the old ones, or inherited ones, from running.
 func (x *examination) compareFocus() {
+	around := func(u *unit) string { return strings.TrimSuffix(u.path(), u.name) }
+	focused := map[*side]map[string]bool{} // by the files of before and what is around a test: where one was focused, and still is
+	for b, a := range x.pairs.of {
+		if focuses(b) && focuses(a) {
+			if focused[b.side] == nil {
+				focused[b.side] = map[string]bool{}
+			}
+			focused[b.side][around(b)] = true
+		}
+	}
 	for _, a := range x.pairs.after {
 		if x.pairs.of[a] != nil || a.inFunction() {
 			continue
@@ -363,14 +379,9 @@ func (x *examination) compareFocus() {
 		beside := func() bool {
 			return slices.ContainsFunc(a.side.units, func(u *unit) bool { return u.role == test && x.pairs.of[u] != nil })
 		}
-		one := func(u *unit) bool { // beside one that was focused, the new one only runs too
-			alike := u.parent == nil && a.parent == nil || u.parent != nil && a.parent != nil && u.parent.name == a.parent.name
-			return alike && slices.ContainsFunc(u.marks, func(m mark) bool { return m.effect == focus })
-		}
-		focused := func() bool { return a.side.other != nil && slices.ContainsFunc(a.side.other.units, one) }
 		for _, m := range a.effective() {
 			switch {
-			case m.effect == focus && beside() && !focused():
+			case m.effect == focus && beside() && !focused[a.side.other][around(a)]: // else it only runs too
 				x.say(change.Hold, change.Test, "test/focus", "The test "+a.name+" "+effects[focus], nil, a.side, 0, m.line)
 			case a.side.other == nil || m.effect != skips && m.effect != fails || !slices.Contains(a.marks, m) || a.marked(m):
 			case a.overrides() && a.parent != nil && slices.ContainsFunc(a.side.other.units, func(u *unit) bool { return u.name == a.parent.name }):
