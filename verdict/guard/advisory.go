@@ -13,11 +13,12 @@ import (
 )
 
 // advisory matches the names of vulnerabilities in the databases that audits of dependencies use, remark what follows
-// the mark of a comment, and element a comment of XML.
+// the mark of a comment, and element a comment of XML, or what only looks as if it had one, in files that elements matches.
 var (
 	advisory = regexp.MustCompile(`\b(?:CVE-\d{4}-\d{4,}|GHSA(?:-[0-9a-z]{4}){3}|RUSTSEC-\d{4}-\d{4}|GO-\d{4}-\d{4}|PYSEC-\d{4}-\d+)\b`)
 	remark   = regexp.MustCompile(`(?:^|\s)(?:#|//|;).*`)
-	element  = regexp.MustCompile(`(?s)<!--.*?-->`)
+	element  = regexp.MustCompile(`(?s)<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>`)
+	elements = regexp.MustCompile(`\.(?:xml|\w+proj|props|targets|ruleset|config)$`)
 	// passing matches words by which tools are told to pass over something; .nsprc is a list for that.
 	passing = regexp.MustCompile(`(?i)ignor|allow|except|suppress|skip|exclu|permit|accept|affected|waive|whitelist|known|nsprc`)
 )
@@ -36,7 +37,15 @@ func namings(file string, content []byte) (all []naming) {
 		return nil
 	}
 	told, n := passing.MatchString(path.Base(file)), 0
-	text := element.ReplaceAllStringFunc(string(content), func(remark string) string { return strings.Repeat("\n", strings.Count(remark, "\n")) })
+	text := string(content)
+	if elements.MatchString(file) {
+		text = element.ReplaceAllStringFunc(text, func(one string) string {
+			if !strings.HasPrefix(one, "<!--") {
+				return one
+			}
+			return strings.Repeat("\n", strings.Count(one, "\n"))
+		})
+	}
 	for line := range strings.Lines(text) {
 		n++
 		line = remark.ReplaceAllString(line, "")
