@@ -63,8 +63,11 @@ func statements(name string, content []byte) ([]statement, error) {
 		if strings.Contains(name, "mergify") {
 			deciding(root)
 		}
-		if strings.HasPrefix(name, ".github/settings.y") || path.Base(name) == "OWNERS" { // labels decide nothing
-			root.Items = slices.DeleteFunc(root.Items, func(n *doc.Node) bool { return n.Key == "labels" || n.Key == "milestones" })
+		if strings.HasPrefix(name, ".github/settings.y") || path.Base(name) == "OWNERS" { // labels decide nothing, unless they keep from merging
+			keeps := func(label string) bool { return strings.HasPrefix(label, "do-not-merge") }
+			root.Items = slices.DeleteFunc(root.Items, func(n *doc.Node) bool {
+				return n.Key == "labels" && !slices.ContainsFunc(n.Strings(), keeps) || n.Key == "milestones"
+			})
 		}
 		visit(root, nil, nil, func(n *doc.Node, keys []string, _ []*doc.Node) {
 			if n.Kind == doc.Scalar || len(n.Items) == 0 && len(keys) > 0 {
