@@ -24,7 +24,8 @@ var (
 	quiet  = regexp.MustCompile(`-Wno-[a-z][\w+-]*|[-/]wd\d+|:no_[a-z]\w*|-Xlint:-\w+`)
 	loud   = regexp.MustCompile(`-W(?:[a-mo-z]|n[a-np-z]|no[a-z])[\w-]*|/W[34X]\b|/Wall\b`)
 	remark = regexp.MustCompile(`(?m)(?:^|[ \t])(?:#|//).*`)
-	// probes matches statements of CMake with the flags of its questions to the compiler, which compile nothing of the project.
+	// probes matches statements of CMake with the flags of its questions to the compiler, which compile nothing of the project
+	// unless something else names them.
 	probes = regexp.MustCompile(`\bset\s*\(\s*CMAKE_REQUIRED_FLAGS\b[^()]*\)`)
 )
 
@@ -51,9 +52,12 @@ func strictness(content []byte) (first, count int) {
 // allowed finds builds that no longer make errors of warnings, if nothing else in the change does so instead.
 func allowed(files []change.File) (found []change.Finding) {
 	code := func(content []byte) []byte {
-		return probes.ReplaceAllFunc(remark.ReplaceAll(content, nil), func(set []byte) []byte {
-			return bytes.Repeat([]byte("\n"), bytes.Count(set, []byte("\n")))
-		})
+		content = remark.ReplaceAll(content, nil)
+		without := probes.ReplaceAllFunc(content, func(set []byte) []byte { return bytes.Repeat([]byte("\n"), bytes.Count(set, []byte("\n"))) })
+		if bytes.Contains(without, []byte("{CMAKE_REQUIRED_FLAGS}")) {
+			return content
+		}
+		return without
 	}
 	certain := func(f change.File) bool {
 		return f.Path != "" && f.OldPath != "" && !bytes.Equal(f.Before, f.After) && !isFixture(f.Path) && !isForeign(f.Path) &&
