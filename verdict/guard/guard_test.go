@@ -127,17 +127,20 @@ func TestManyDeletedTestsAreHeldUnlessTheirPackageGoes(t *testing.T) {
 	}
 	gone := func(name, content string) guard.File { return guard.File{OldPath: name, Before: []byte(content)} }
 	files := []guard.File{gone("pay/tests/test_pay.py", tests.String()), gone("pay/pyproject.toml", "[project]\nname = 'pay'\n")}
+	product := gone("pay/pay.py", "def pay(x):\n    return x\n")
 	for _, tt := range []struct {
 		name string
-		file guard.File
+		more []guard.File
 		want guard.Tier
 	}{
-		{"the package goes", gone("pay/notes.py", "a\n"), guard.Evidence},
-		{"a file stays", guard.File{OldPath: "pay/notes.py", Path: "pay/notes.py", Before: []byte("a = 1\n"), After: []byte("a = 2\n")}, guard.Hold},
-		{"a file moves", guard.File{OldPath: "pay/notes.py", Path: "notes.py", Before: []byte("a\n"), After: []byte("a\n")}, guard.Hold},
+		{"the package goes", []guard.File{product}, guard.Evidence},
+		{"its code may stay", nil, guard.Hold},
+		{"its code is elsewhere", []guard.File{product, {Path: "due/due.py", After: product.Before}}, guard.Hold},
+		{"a file stays", []guard.File{product, {OldPath: "pay/a.py", Path: "pay/a.py", Before: []byte("a\n"), After: []byte("b\n")}}, guard.Hold},
+		{"a file moves", []guard.File{product, {OldPath: "pay/a.py", Path: "a.py", Before: []byte("a\n"), After: []byte("a\n")}}, guard.Hold},
 	} {
 		got := guard.Evidence
-		for _, f := range guard.Examine(guard.Change{Files: append(slices.Clone(files), tt.file)}) {
+		for _, f := range guard.Examine(guard.Change{Files: slices.Concat(files, tt.more)}) {
 			got = max(got, f.Tier)
 		}
 		if got != tt.want {

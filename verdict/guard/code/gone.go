@@ -3,6 +3,7 @@ package code
 import (
 	"cmp"
 	"hash/fnv"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -82,8 +83,8 @@ func (x *examination) lost(b *unit) {
 	}
 }
 
-// dissolved reports whether a test file is in a package of which nothing is left: its manifest is deleted, and nothing of its
-// folder stays or moves.
+// dissolved reports whether a test file is in a package that is gone: its manifest is deleted with its code, most of which is
+// nowhere else, and no file of its folder changes or moves. That another one stays unchanged is not known here.
 func (x *examination) dissolved(name string) bool {
 	if x.packages == nil {
 		x.packages = map[string]bool{}
@@ -92,12 +93,20 @@ func (x *examination) dissolved(name string) bool {
 				x.packages[dir] = true
 			}
 		}
+		lost := map[string]int{} // by folder: files of code that are gone, less those whose definitions are left somewhere
 		for _, f := range x.files {
-			if f.Path != "" {
+			switch {
+			case f.Path != "":
 				above(f.OldPath, func(dir string) { delete(x.packages, dir) })
 				above(f.Path, func(dir string) { delete(x.packages, dir) })
+			case languageOf(f.OldPath) == nil || isTestPath(f.OldPath):
+			case x.subject.stems[stem(f.OldPath)]:
+				above(f.OldPath, func(dir string) { lost[dir]++ })
+			default:
+				above(f.OldPath, func(dir string) { lost[dir]-- })
 			}
 		}
+		maps.DeleteFunc(x.packages, func(dir string, _ bool) bool { return lost[dir] <= 0 })
 	}
 	gone := false
 	above(name, func(dir string) { gone = gone || x.packages[dir] })
