@@ -62,14 +62,15 @@ func (c *comparison) delegated(check string) (string, bool) {
 // targeted is the command of a target of the repository in the same job that may run a removed check: it has the check's name,
 // or it ran the check and runs something unknown now.
 func (c *comparison) targeted(was Run) (string, bool) {
-	i := slices.IndexFunc(c.after.runs, func(r Run) bool {
-		return r.job() == was.job() && r.Strength >= was.Strength && shell.RunsTarget(r.Check) &&
-			(strings.HasSuffix(r.Check, " "+was.Check) || r.Step.same(was.Step) && !ran(c.before.runs, r))
-	})
-	if i < 0 {
-		return "", false
+	for _, r := range slices.Concat(c.after.runs, c.after.others) {
+		n := len(r.Args) // "composer require phpunit" does something else
+		named := (n == 2 || n == 3 && r.Args[1] == "run") && r.Args[n-1] == was.Check && shell.RunsTarget(r.Args[0])
+		if r.job() == was.job() && r.Strength >= was.Strength &&
+			(named || shell.RunsTarget(r.Check) && r.Step.same(was.Step) && !ran(c.before.runs, r)) {
+			return r.command(), true
+		}
 	}
-	return c.after.runs[i].command(), true
+	return "", false
 }
 
 // hooked reports whether pre-commit has a hook more than before that runs a check, and all its hooks run.
