@@ -20,7 +20,6 @@ var (
 	actions        = checks.Pairs("actions")
 	commandActions = checks.Pairs("commands")
 	formatters     = checks.Lines("formatters")
-	hushed         = checks.Words("hushed")
 	ignoring       = checks.Lists("ignoring")
 	leaving        = checks.Words("leaving")
 	hosted         = checks.Words("hosted")

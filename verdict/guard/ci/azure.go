@@ -72,7 +72,9 @@ func azureJobs(p *Pipeline, n *doc.Node, outer Strength) {
 		}
 	}
 	for _, s := range steps.Items {
-		job.Steps = append(job.Steps, azureStep(s))
+		step := azureStep(s)
+		step.steer("variables", n)
+		job.Steps = append(job.Steps, step)
 	}
 	p.Jobs = append(p.Jobs, job)
 }
@@ -101,6 +103,7 @@ func azureStep(s *doc.Node) Step {
 		}
 	}
 	step.Script = parameter.ReplaceAllString(step.Script, "PARAMETER")
+	step.steer("env", s)
 	return step
 }
 

@@ -45,6 +45,9 @@ func circleJob(root, j, use *doc.Node) Job {
 		job.Strength, job.Line = Elsewhere, branches.Line
 	}
 	job.Steps = circleSteps(root, j.Get("steps"), 0)
+	for i := range job.Steps {
+		job.Steps[i].steer("environment", j)
+	}
 	return job
 }
 

@@ -141,7 +141,8 @@ func githubJob(root, j *doc.Node) Job {
 		}
 		step.Script = withoutExpressions(step.Script)
 		step.Strength = conditioned(s, j, written(s, known))
-		step.Context = strings.Join([]string{step.Dir, cmp.Or(s.Text("shell"), shellOf), environment(s, j, root)}, " ")
+		step.Context = step.Dir + " " + cmp.Or(s.Text("shell"), shellOf)
+		step.steer("env", s, j, root)
 		if ref := cmp.Or(step.With["ref"], step.With["repository"]); ref != "" && strings.HasPrefix(step.Uses, "actions/checkout") {
 			checkout = "checkout of " + ref
 		}
@@ -155,20 +156,6 @@ func githubJob(root, j *doc.Node) Job {
 		job.Needs = j.Get("needs").Strings()
 	}
 	return job
-}
-
-// environment returns the steering variables that a step, its job or its workflow sets.
-func environment(nodes ...*doc.Node) string {
-	var out []string
-	for _, n := range nodes {
-		for _, v := range n.Get("env").Members() {
-			if contains(steering, v.Key) || strings.Contains(v.Key, "RETRY") || strings.Contains(v.Key, "RETRIES") {
-				out = append(out, v.Key+"="+v.Value)
-			}
-		}
-	}
-	slices.Sort(out)
-	return strings.Join(slices.Compact(out), " ")
 }
 
 // exports reports whether a step may set variables for those after it: by its script, or by an action that may have any.

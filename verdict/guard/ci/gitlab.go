@@ -28,6 +28,9 @@ func readGitLab(root *doc.Node) (Pipeline, error) {
 		job := Job{Name: j.Key, Line: j.Line, Strength: gitlabStrength(j), Cells: gitlabCells(j.Get("parallel", "matrix"))}
 		before := cmp.Or(j.Get("before_script"), root.Get("default", "before_script"), root.Get("before_script"))
 		job.Steps = scriptSteps(joined(before, j.Get("script")), shell.Options{Errexit: true, Pipefail: true})
+		for i := range job.Steps {
+			job.Steps[i].steer("variables", j, root)
+		}
 		p.Jobs = append(p.Jobs, job)
 	}
 	return p, nil

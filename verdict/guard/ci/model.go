@@ -79,6 +79,8 @@ type Step struct {
 	ScriptLine int
 	Options    shell.Options
 	Dir        string
+	// Env are its variables that steer checks, each as an assignment.
+	Env []string
 	// Context is what else determines what the script's checks examine.
 	Context string
 	// Uses is the name of a published action, and With are its inputs.
@@ -193,6 +195,24 @@ func (p Pipeline) Runs(name string, project *shell.Project) (runs []Run, unread 
 	return runs, unread
 }
 
+// steer adds the variables that steer checks, which the step, its job or its document sets, in this order.
+func (s *Step) steer(key string, nodes ...*doc.Node) {
+	var out []string
+	for _, n := range nodes {
+		for _, v := range n.Get(key).Members() {
+			known, set := contains(steering, v.Key), v.Key+"="+v.Value
+			if known || strings.Contains(v.Key, "RETRY") || strings.Contains(v.Key, "RETRIES") {
+				out = append(out, set)
+			}
+			if inner := func(e string) bool { return strings.HasPrefix(e, v.Key+"=") }; known && !slices.ContainsFunc(s.Env, inner) {
+				s.Env = append(s.Env, set)
+			}
+		}
+	}
+	slices.Sort(out)
+	s.Context = strings.TrimSpace(s.Context + " " + strings.Join(slices.Compact(out), " "))
+}
+
 // same reports whether two steps of a job do the same.
 func (s Step) same(other Step) bool {
 	return s.Script == other.Script && s.Options == other.Options && s.Dir == other.Dir && s.Context == other.Context &&
@@ -204,7 +224,7 @@ func (s Step) checks(project *shell.Project) (runs []Run, ok bool) {
 	if s.Uses != "" {
 		if name, args := actionCheck(s.Uses, s.With); name != "" {
 			strength := Always
-			if neutral(args) {
+			if (shell.Command{Args: args}).Neutral() {
 				strength = Never
 			}
 			runs = append(runs, Run{Check: name, Strength: strength, Args: args, Line: s.Line})
@@ -232,7 +252,7 @@ func (s Step) checks(project *shell.Project) (runs []Run, ok bool) {
 			}
 			r := Run{Check: check.Name, Guessed: check.Guessed, Strength: Always, Args: one.Args, Line: s.ScriptLine + one.Line}
 			switch {
-			case one.Lost || neutral(one.Args):
+			case one.Lost || shell.Command{Args: slices.Concat(s.Env, one.Args)}.Neutral():
 				r.Strength = Never
 			case one.Conditional:
 				r.Strength = Sometimes
@@ -241,19 +261,4 @@ func (s Step) checks(project *shell.Project) (runs []Run, ok bool) {
 		}
 	}
 	return runs, true
-}
-
-// neutral reports whether options keep a check from failing.
-func neutral(args []string) bool {
-	for i, a := range args {
-		after := ""
-		if i+1 < len(args) {
-			after = args[i+1]
-		}
-		if slices.Contains(hushed, a) || after == "0" && strings.HasSuffix(a, "-exit-code") ||
-			a == "-x" && (after == "test" || after == "check") {
-			return true
-		}
-	}
-	return false
 }

@@ -35,7 +35,7 @@ func scripts(files []change.File) []change.Finding {
 				for _, c := range targets[target] {
 					r := Run{Path: f.Name(), Job: target, Strength: Always, Args: c.Args, Line: 1}
 					if check, is := c.Check(); is {
-						if r.Check, r.Guessed = check.Name, true; c.Lost || neutral(c.Args) {
+						if r.Check, r.Guessed = check.Name, true; c.Lost {
 							r.Strength = Never
 						}
 						s.runs = append(s.runs, r)

@@ -286,6 +286,7 @@ func (p *Project) resolve(c Command, dir string, depth int, left *int) []Command
 	if *left--; depth > maxResolve || *left < 0 {
 		return []Command{c}
 	}
+	c.Lost = c.Lost || c.Neutral()
 	var out []Command
 	commands := p.lookUp(unwrap(c.Args), dir)
 	if p.left -= len(commands); p.left < 0 {
@@ -317,9 +318,6 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		done := map[string]bool{}
 		for _, target := range rest {
 			out = p.rule(out, path.Clean(into)+"\x00"+strings.TrimPrefix(runner, "g")+"\x00", target, done)
-		}
-		for i := range out {
-			out[i].Lost = out[i].Lost || slices.Contains(args, "-i") || slices.Contains(args, "--ignore-errors")
 		}
 		return out
 	case "run-s", "run-p", "npm-run-all":
