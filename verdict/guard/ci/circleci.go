@@ -69,7 +69,7 @@ func circleSteps(root, list *doc.Node, depth int) []Step {
 				o = shell.Options{Errexit: strings.Contains(sh, " -e"), Pipefail: strings.Contains(sh, "pipefail")}
 			}
 			for _, step := range scriptSteps(text, o) {
-				if body.Text("when") == "on_fail" {
+				if body.Text("when") == "on_fail" || body.Text("background") == "true" || passesOver(body.Text("shell")+" {0}") {
 					step.Strength = fixed(Never)
 				}
 				step.Script = parameter.ReplaceAllString(step.Script, "PARAMETER")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -140,7 +141,9 @@ func githubJob(root, j *doc.Node) Job {
 			step.ScriptLine = step.Line - 1
 		}
 		step.Script = withoutExpressions(step.Script)
-		step.Strength = conditioned(s, j, written(s, known))
+		if step.Strength = conditioned(s, j, written(s, known)); step.Script != "" && passesOver(cmp.Or(s.Text("shell"), shellOf)) {
+			step.Strength = fixed(Never)
+		}
 		step.Context = step.Dir + " " + cmp.Or(s.Text("shell"), shellOf)
 		step.steer("env", s, j, root)
 		if ref := cmp.Or(step.With["ref"], step.With["repository"]); ref != "" && strings.HasPrefix(step.Uses, "actions/checkout") {
@@ -246,6 +249,20 @@ func githubShell(name string, windows bool) shell.Options {
 	}
 	return shell.Options{EachCounts: true}
 }
+
+// passesOver reports whether a shell does not run the script that it is given, whose file is called {0}.
+func passesOver(template string) bool {
+	commands, err := shell.Parse(template, shell.Options{})
+	runs := func(c shell.Command) bool {
+		at := slices.IndexFunc(c.Args, func(a string) bool { return strings.Contains(a, "{0}") })
+		reads := strings.HasSuffix(c.Args[0], "sh") && slices.ContainsFunc(c.Args[:max(at, 0)], onlyReads.MatchString)
+		return at >= 0 && !c.Idle() && !reads
+	}
+	return err == nil && strings.Contains(template, "{0}") && !slices.ContainsFunc(commands, runs)
+}
+
+// onlyReads matches the options with which a shell reads a script and runs nothing of it.
+var onlyReads = regexp.MustCompile(`^-[a-z]*n[a-z]*$`)
 
 // needed lowers the strength of jobs that wait for a job that does not run for pull requests.
 func needed(jobs []Job, nodes *doc.Node) {
