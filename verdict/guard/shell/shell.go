@@ -56,7 +56,7 @@ func Parse(script string, o Options) ([]Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := walker{errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts, functions: map[string]*syntax.Stmt{},
+	w := walker{script: script, errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts, functions: map[string]*syntax.Stmt{},
 		left: new(int)}
 	*w.left = maxSteps
 	w.passes = strings.Contains(script, "exit $") || strings.Contains(script, "exit \"$") || strings.Contains(script, "exit \"${")
@@ -75,7 +75,8 @@ type walker struct {
 	errexit, pipefail, each bool
 	passes                  bool // the script exits with a status that it kept
 	trapped                 bool // a trap makes the script exit with success
-	ended                   bool // the following statements are not reached
+	ended, returned         bool // the following statements are not reached, and those after the function are
+	script                  string
 	lost, conditional       bool // of the current statement
 	depth                   int
 	left                    *int // how many more statements to walk, in called functions too
@@ -123,11 +124,15 @@ func (w *walker) stmt(s *syntax.Stmt, last bool) {
 		inner.block(c.Stmts, last)
 		w.out = inner.out
 	case *syntax.ForClause:
-		w.block(c.Do, last && w.errexit)
+		if words, listed := c.Loop.(*syntax.WordIter); !listed || !words.InPos.IsValid() || len(words.Items) > 0 {
+			w.block(c.Do, last && w.errexit)
+		}
 	case *syntax.WhileClause:
 		w.conditional = true
 		w.block(c.Cond, false)
-		w.block(c.Do, last && w.errexit)
+		if status, known := constant(c.Cond[len(c.Cond)-1]); !known || status != c.Until {
+			w.block(c.Do, last && w.errexit)
+		}
 	case *syntax.CaseClause:
 		w.conditional = true
 		for _, item := range c.Items {
@@ -153,9 +158,10 @@ func (w *walker) within(walk func()) {
 
 func (w *walker) binary(c *syntax.BinaryCmd, last bool) {
 	lost, conditional := w.lost, w.conditional
+	status, known := constant(c.X)
 	switch c.Op {
 	case syntax.OrStmt:
-		w.lost = lost || forgives(c.Y)
+		w.lost = lost || w.forgives(c.Y)
 		w.stmt(c.X, last)
 		w.lost, w.conditional = lost, true
 	case syntax.AndStmt:
@@ -168,8 +174,19 @@ func (w *walker) binary(c *syntax.BinaryCmd, last bool) {
 		w.stmt(c.X, last)
 		w.lost = lost
 	}
-	w.within(func() { w.stmt(c.Y, last) })
+	if piped := c.Op != syntax.OrStmt && c.Op != syntax.AndStmt; piped || !w.ended && (!known || status == (c.Op == syntax.AndStmt)) {
+		w.within(func() { w.stmt(c.Y, last) })
+	}
 	w.lost, w.conditional = lost, conditional
+}
+
+// constant is the status of a command that is always the same.
+func constant(s *syntax.Stmt) (success, known bool) {
+	switch word := path.Base(firstOf(s)); word {
+	case "true", ":", "false":
+		return (word == "false") == s.Negated, true
+	}
+	return false, false
 }
 
 // summarised reports whether a pipe fails if the check before it does: cs2pr reads what linters of PHP print as Checkstyle's
@@ -196,16 +213,21 @@ func isTest(s *syntax.Stmt) bool {
 }
 
 // forgives reports whether the statement after "||" hides a failure, because it always succeeds.
-func forgives(s *syntax.Stmt) bool {
+func (w *walker) forgives(s *syntax.Stmt) bool {
 	words := wordsOf(s)
 	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		if len(words) == 0 && len(c.Assigns) == 1 && c.Assigns[0].Name != nil { // a status that nothing looks at
+			name := c.Assigns[0].Name.Value
+			return !strings.Contains(w.script, "$"+name) && !strings.Contains(w.script, "${"+name)
+		}
 	case *syntax.Block:
-		return len(c.Stmts) > 0 && forgives(c.Stmts[len(c.Stmts)-1])
+		return len(c.Stmts) > 0 && w.forgives(c.Stmts[len(c.Stmts)-1])
 	case *syntax.Subshell:
-		return len(c.Stmts) > 0 && forgives(c.Stmts[len(c.Stmts)-1])
+		return len(c.Stmts) > 0 && w.forgives(c.Stmts[len(c.Stmts)-1])
 	}
 	switch path.Base(firstOf(s)) {
-	case "true", ":", "echo", "printf":
+	case "true", ":", "echo", "printf", "cat", "date", "ls", "sleep", "touch":
 		return true
 	case "exit", "return":
 		return len(words) > 1 && words[1] == "0"
@@ -218,9 +240,18 @@ func (w *walker) branches(c *syntax.IfClause, last bool) {
 	lost, conditional := w.lost, w.conditional
 	for ; c != nil; c = c.Else {
 		w.lost = lost || !fails(c.Then) && (c.Else == nil || !fails(c.Else.Then))
-		w.block(c.Cond, true)
-		w.lost, w.conditional = lost, true
-		w.within(func() { w.block(c.Then, last) })
+		status, known := false, false
+		if len(c.Cond) > 0 {
+			w.block(c.Cond, true)
+			status, known = constant(c.Cond[len(c.Cond)-1])
+		}
+		w.lost, w.conditional = lost, conditional || !known
+		if status || !known {
+			w.within(func() { w.block(c.Then, last) })
+		}
+		if status {
+			break
+		}
 	}
 	w.lost, w.conditional = lost, conditional
 }
@@ -250,6 +281,7 @@ func (w *walker) call(c *syntax.CallExpr) {
 	}
 	if body := w.functions[args[0]]; body != nil {
 		w.stmt(body, true)
+		w.ended, w.returned = w.ended && !w.returned, false
 		return
 	}
 	if inner, ok := nested(args); ok {
@@ -270,6 +302,14 @@ func (w *walker) call(c *syntax.CallExpr) {
 		w.trapped = w.trapped || len(args) > 2 && strings.Contains(args[1], "exit 0")
 	case "exit", "return":
 		w.exit(args)
+		w.returned = w.ended && args[0] == "return"
+	case "alias":
+		name, value, _ := strings.Cut(append(args, "")[1], "=")
+		if file, err := parsed(value, value); err == nil && len(file.Stmts) == 1 && w.forgives(file.Stmts[0]) {
+			w.functions[name] = file.Stmts[0]
+		}
+	case "exec":
+		w.ended = len(args) > 1 && !w.conditional
 	}
 	w.out = append(w.out, Command{Args: args, Line: int(c.Pos().Line()), Lost: w.lost, Conditional: w.conditional})
 }
@@ -284,12 +324,18 @@ func (w *walker) exit(args []string) {
 
 func (w *walker) set(args []string) {
 	for i, a := range args {
+		if a == "--" {
+			return
+		}
 		if len(a) < 2 || a[0] != '-' && a[0] != '+' {
 			continue
 		}
 		on := a[0] == '-'
 		if strings.Contains(a[1:], "e") {
 			w.errexit = on
+		}
+		if on && strings.Contains(a[1:], "n") { // it reads the rest and runs nothing
+			w.ended = true
 		}
 		if strings.HasSuffix(a, "o") && i+1 < len(args) {
 			switch args[i+1] {
