@@ -170,15 +170,26 @@ func (c Command) Idle() bool {
 	if args[word] == "run" && slices.Contains(compilers, args[0]) {
 		return false
 	}
-	return slices.Contains(installing, args[word]) || (word != 1 || slices.Contains(building, args[word])) && isProgram(args[0]) ||
+	return prints(args) || slices.Contains(installing, args[word]) || (word != 1 || slices.Contains(building, args[word])) && isProgram(args[0]) ||
 		word != 1 && strings.HasPrefix(path.Base(args[0]), "python")
 }
+
+// quiet are commands that fail for nothing that they examine.
+var quiet = strings.Fields("echo printf true : set alias export unset shopt cd sleep date")
 
 // vain reports whether a command cannot fail at all. An idle one can, as "test -z" and "git diff" do.
 func (c Command) vain() bool {
 	args := unwrap(c.Args)
-	return c.Lost || len(args) == 0 || slices.Contains([]string{"echo", "printf", "true", ":"}, args[0]) || slices.Equal(args, []string{"exit", "0"})
+	return c.Lost || len(args) == 0 || slices.Contains(quiet, args[0]) || slices.Equal(args, []string{"exit", "0"}) || prints(args)
 }
+
+// prints reports whether a command is code of JavaScript that only prints and ends.
+func prints(args []string) bool {
+	return path.Base(args[0]) == "node" && len(args) > 2 && nothing.MatchString(args[2])
+}
+
+// nothing matches code of JavaScript that only prints and ends.
+var nothing = regexp.MustCompile(`^[\s;]*(?:(?:console\.\w+\([^()]*\)|process\.exit\(0?\)|\d+|true)[\s;]*)*$`)
 
 // namesCheck reports whether a script's own name, not its folder's, says that it checks something.
 func namesCheck(file string) bool {

@@ -30,6 +30,7 @@ const (
 type Project struct {
 	targets map[string][]Command  // by directory, runner and name
 	deps    map[string][][]string // the prerequisites of a Makefile's targets, by rule: many targets share one list
+	open    map[string]bool       // the directories with a Makefile that takes recipes from elsewhere, or by a pattern
 	left    int                   // of maxFollowed
 	files   map[string][]byte
 	read    map[string][]Command // what is known of files so far, by path
@@ -47,7 +48,7 @@ func IsProject(name string) bool {
 // NewProject reads the files that [IsProject] accepts, by path. A file that does not parse defines nothing,
 // and an unknown command resolves to itself.
 func NewProject(files map[string][]byte) *Project {
-	p := &Project{targets: map[string][]Command{}, deps: map[string][][]string{}, left: maxFollowed, files: files,
+	p := &Project{targets: map[string][]Command{}, deps: map[string][][]string{}, open: map[string]bool{}, left: maxFollowed, files: files,
 		read: map[string][]Command{}}
 	for name, content := range files {
 		dir := path.Dir(name)
@@ -92,7 +93,10 @@ func (p *Project) tox(dir, name string, content []byte) {
 		if !ok {
 			continue
 		}
-		var all []Command
+		if s.Get("commands") == nil && env != "" {
+			continue // it runs those of all
+		}
+		all := []Command{}
 		for line := range strings.Lines(s.Text("commands")) {
 			text := strings.TrimSpace(line)
 			commands, err := Parse(strings.TrimPrefix(text, "-"), Options{})
@@ -117,10 +121,14 @@ var (
 // conditional matches a line of a Makefile between which and its end what stands may not count, or is a variable's value.
 var conditional = regexp.MustCompile(`^ *(?:(ifn?(?:eq|def))|(?:(?:override|export) +)*(define)|(endef)|endif)\b`)
 
+// patterns matches what gives a target a recipe that does not stand below its name.
+var patterns = regexp.MustCompile(`(?m)^ *(?:-|s)?(?:include|import|mod)\b|^[^\t\n#=]*%[^\n=]*:|^\.DEFAULT:|\$[({]eval\b`)
+
 // makefile reads the rules of a Makefile: targets, prerequisites, and recipes, in which every line is a
 // script. A later recipe takes the place of an earlier one, unless both have conditions, or the rule has two colons. See
 // https://www.gnu.org/software/make/manual/html_node/Rules.html
 func (p *Project) makefile(dir, runner, text string) {
+	p.open[dir] = p.open[dir] || patterns.MatchString(text)
 	variables := variables{values: map[string]string{"MAKE": "make"}, left: maxAllExpanded}
 	var open []string
 	left, depth, outside := maxRecipes, 0, 0 // the last is the depth outside of a variable's value
@@ -299,14 +307,14 @@ func (p *Project) resolve(c Command, dir string, depth int, left *int) []Command
 		}
 	}
 	checks := func(c Command) bool { _, ok := c.Check(); return ok }
-	if fails := func(c Command) bool { return !c.vain() }; !slices.ContainsFunc(out, checks) &&
-		(len(out) == 0 || slices.ContainsFunc(out, fails)) {
+	fails := func(c Command) bool { return !c.vain() }
+	if !slices.ContainsFunc(out, checks) && (commands == nil || slices.ContainsFunc(out, fails)) {
 		return []Command{c} // by its name alone
 	}
 	return out
 }
 
-// lookUp resolves a command by one step; nil if the command is unknown.
+// lookUp resolves a command by one step; nil if the command is unknown, and not nil if it is known to run nothing.
 func (p *Project) lookUp(args []string, dir string) []Command {
 	if len(args) == 0 {
 		return nil
@@ -315,9 +323,16 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 	case "make", "gmake", "just":
 		var out []Command
 		rest, into := makeTargets(args[1:], dir)
-		done := map[string]bool{}
+		done, prefix := map[string]bool{}, path.Clean(into)+"\x00"+strings.TrimPrefix(runner, "g")+"\x00"
 		for _, target := range rest {
-			out = p.rule(out, path.Clean(into)+"\x00"+strings.TrimPrefix(runner, "g")+"\x00", target, done)
+			out = p.rule(out, prefix, target, done)
+		}
+		unknown := func(target string) bool {
+			_, known := p.targets[prefix+target]
+			return !known || p.open[path.Clean(into)]
+		}
+		if len(out) == 0 && len(rest) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(done)), unknown) {
+			return []Command{}
 		}
 		return out
 	case "run-s", "run-p", "npm-run-all":
@@ -331,7 +346,7 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 	case "npm", "yarn", "pnpm", "bun":
 		name, extra := scriptOf(args[1:])
 		commands, known := p.targets[dir+"\x00npm\x00"+name]
-		if !known {
+		if _, here := p.files[path.Join(dir, "package.json")]; !known && (!here || !slices.Contains(args, "--if-present")) {
 			return nil
 		}
 		var out []Command
@@ -341,7 +356,7 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 			}
 			out = append(out, c)
 		}
-		return slices.Concat(p.targets[dir+"\x00npm\x00pre"+name], out, p.targets[dir+"\x00npm\x00post"+name])
+		return append([]Command{}, slices.Concat(p.targets[dir+"\x00npm\x00pre"+name], out, p.targets[dir+"\x00npm\x00post"+name])...)
 	case "tox":
 		return p.toxed(args[1:], dir)
 	case "nox":
@@ -429,8 +444,10 @@ func scriptOf(args []string) (name string, extra []string) {
 	return "", nil
 }
 
-func (p *Project) toxed(args []string, dir string) []Command {
-	var out []Command
+func (p *Project) toxed(args []string, dir string) (out []Command) {
+	if p.targets[dir+"\x00tox\x00"] != nil {
+		out = []Command{}
+	}
 	for i, a := range args {
 		if (a == "-e" || a == "-m") && i+1 < len(args) {
 			for _, env := range strings.Split(args[i+1], ",") {
