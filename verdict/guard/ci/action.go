@@ -2,6 +2,7 @@ package ci
 
 import (
 	_ "embed"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -24,6 +25,7 @@ var (
 	leaving        = checks.Words("leaving")
 	hosted         = checks.Words("hosted")
 	steering       = checks.Words("steering")
+	payload        = checks.Words("payload")
 	global         = checks.Words("global")
 	standard       = checks.Words("standard")
 	travisAxes     = checks.Words("travisAxes")
@@ -67,17 +69,35 @@ func isAction(name string) bool {
 	return (base == "action.yml" || base == "action.yaml") && strings.HasPrefix(name, ".github/")
 }
 
-// readAction reads the steps of a composite action; an action that does not parse has none.
-func readAction(name string, content []byte) []Step {
+// action is the steps of a composite action, and the values that its inputs have if nothing else is given.
+type action struct {
+	steps  []Step
+	inputs Cell
+}
+
+// readAction reads a composite action; an action that does not parse has no steps.
+func readAction(name string, content []byte) action {
 	root, err := doc.Parse(name, content)
 	if err != nil {
-		return nil
+		return action{}
 	}
-	return githubJob(root, &doc.Node{Kind: doc.Map, Items: root.Get("runs").Members()}).Steps
+	a := action{githubJob(root, &doc.Node{Kind: doc.Map, Items: root.Get("runs").Members()}).Steps, Cell{}}
+	for _, input := range root.Get("inputs").Members() {
+		a.inputs.give(input.Key, input.Text("default"))
+	}
+	return a
+}
+
+// give adds an input, unless an expression makes its value.
+func (c Cell) give(input, value string) {
+	key := "inputs." + strings.ToLower(input)
+	if c[key] = value; strings.Contains(value, "${{") {
+		delete(c, key)
+	}
 }
 
 // inline replaces each use of one of the repository's own actions by the action's steps.
-func inline(p Pipeline, actions map[string][]Step) Pipeline {
+func inline(p Pipeline, actions map[string]action) Pipeline {
 	for i, job := range p.Jobs {
 		var steps []Step
 		for _, s := range job.Steps {
@@ -86,10 +106,18 @@ func inline(p Pipeline, actions map[string][]Step) Pipeline {
 				steps = append(steps, s)
 				continue
 			}
-			for _, one := range inner {
+			given := maps.Clone(inner.inputs)
+			for input, value := range s.With {
+				given.give(input, value)
+			}
+			for _, one := range inner.steps {
 				own := one.Strength
 				one.Line, one.ScriptLine = s.Line, s.Line-1
-				one.Strength = func(c Cell) Strength { return min(own(c), s.Strength(c)) }
+				one.Strength = func(c Cell) Strength {
+					inside := maps.Clone(c)
+					maps.Copy(inside, given)
+					return min(own(inside), s.Strength(c))
+				}
 				steps = append(steps, one)
 			}
 		}

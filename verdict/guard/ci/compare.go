@@ -33,7 +33,7 @@ type side struct {
 // so that a renamed file stays the same file.
 func read(files []change.File, content func(change.File) (string, []byte)) side {
 	s := side{jobs: map[string]Job{}, broken: map[string]error{}, unread: map[string][]int{}, pipelines: map[string]Pipeline{}}
-	project, actions := map[string][]byte{}, map[string][]Step{}
+	project, actions := map[string][]byte{}, map[string]action{}
 	pipelines := map[string]Pipeline{}
 	names := map[string]string{} // names after the change, by the names on this side
 	var order []string

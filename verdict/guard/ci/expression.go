@@ -105,7 +105,11 @@ func compare(n *actionlint.CompareOpNode, cell Cell) value {
 			return boolean(no)
 		}
 	}
-	if !a.known || !b.known || n.Kind != actionlint.CompareOpNodeKindEq && n.Kind != actionlint.CompareOpNodeKindNotEq {
+	equality := n.Kind == actionlint.CompareOpNodeKindEq || n.Kind == actionlint.CompareOpNodeKindNotEq
+	if empty := text(""); equality && (a == empty && b.truth == yes || b == empty && a.truth == yes) {
+		return text(strconv.FormatBool(n.Kind == actionlint.CompareOpNodeKindNotEq))
+	}
+	if !a.known || !b.known || !equality {
 		return value{}
 	}
 	return text(strconv.FormatBool(strings.EqualFold(a.text, b.text) == (n.Kind == actionlint.CompareOpNodeKindEq)))
@@ -125,6 +129,16 @@ func dotted(n actionlint.ExprNode) string {
 // variable knows the variables that are the same for all pull requests, and those of the matrix.
 func variable(n *actionlint.ObjectDerefNode, cell Cell) value {
 	name := n.Property
+	if of, in, is := strings.Cut(strings.TrimPrefix(dotted(n), "github.event."), "."); strings.HasPrefix(dotted(n), "github.event.") {
+		switch {
+		case !contains(payload, of):
+			return text("")
+		case of == "pull_request" && !is:
+			return value{truth: yes}
+		case in == "merged":
+			return text("false")
+		}
+	}
 	if object, is := n.Receiver.(*actionlint.ObjectDerefNode); is { // a member of an object of the matrix
 		n, name = object, object.Property+"."+name
 	}
@@ -138,6 +152,14 @@ func variable(n *actionlint.ObjectDerefNode, cell Cell) value {
 		return value{}
 	case of.Name == "github" && name == "event_name":
 		return text("pull_request")
+	case of.Name == "github" && (name == "head_ref" || name == "base_ref"):
+		return value{truth: yes}
+	case of.Name == "inputs":
+		if v, ok := cell["inputs."+strings.ToLower(name)]; ok || cell[uncalled] != "" {
+			return text(v)
+		}
+	case of.Name == "github" && name == "ref_name":
+		return text("1/merge")
 	case of.Name == "github" && name == "ref":
 		return text("refs/pull/1/merge")
 	case of.Name == "github" && name == "ref_type":

@@ -125,6 +125,8 @@ func githubJob(root, j *doc.Node) Job {
 	}
 	checkout := ""
 	windows := strings.HasPrefix(j.Text("runs-on"), "windows")
+	on := root.Get("on")
+	alone := on != nil && on.Get("workflow_call") == nil && !contains(on.Strings(), "workflow_call")
 	known := []*doc.Node{root.Get("env"), j.Get("env")}
 	if slices.ContainsFunc(j.Get("steps").Members(), exports) {
 		known = nil
@@ -141,7 +143,7 @@ func githubJob(root, j *doc.Node) Job {
 			step.ScriptLine = step.Line - 1
 		}
 		step.Script = withoutExpressions(step.Script)
-		if step.Strength = conditioned(s, j, written(s, known)); step.Script != "" && passesOver(cmp.Or(s.Text("shell"), shellOf)) {
+		if step.Strength = conditioned(s, j, written(s, known, alone)); step.Script != "" && passesOver(cmp.Or(s.Text("shell"), shellOf)) {
 			step.Strength = fixed(Never)
 		}
 		step.Context = step.Dir + " " + cmp.Or(s.Text("shell"), shellOf)
@@ -172,17 +174,19 @@ const maxVariables = 100
 
 // written returns the variables in the conditions of a step that have a value in it or around it, as a cell has them. The
 // parser of conditions does not tell the case of a name, by which variables differ: one that is also written otherwise is not
-// known.
-func written(step *doc.Node, around []*doc.Node) Cell {
-	asks := strings.Join(strings.Fields(step.Text("if")+" "+step.Text("continue-on-error")), "")
-	if around == nil || asks == "" {
-		return nil
+// known. A workflow that no other one calls has no inputs.
+func written(step *doc.Node, around []*doc.Node, alone bool) Cell {
+	out := Cell{}
+	if alone {
+		out[uncalled] = "true"
 	}
-	out, lower := Cell{}, strings.ToLower(asks)
-	for _, n := range append(slices.Clip(around), step.Get("env")) {
-		if n != nil && (n.Kind != doc.Map || len(n.Items) > maxVariables) {
-			return nil
-		}
+	asks := strings.Join(strings.Fields(step.Text("if")+" "+step.Text("continue-on-error")), "")
+	lower, all := strings.ToLower(asks), append(slices.Clip(around), step.Get("env"))
+	unknown := func(n *doc.Node) bool { return n != nil && (n.Kind != doc.Map || len(n.Items) > maxVariables) }
+	if around == nil || asks == "" || slices.ContainsFunc(all, unknown) {
+		return out
+	}
+	for _, n := range all {
 		for _, v := range n.Members() {
 			name := "env." + strings.ToLower(v.Key)
 			switch times := strings.Count(lower, name); {
@@ -230,7 +234,7 @@ func conditioned(step, job *doc.Node, known Cell) func(Cell) Strength {
 
 // runsElsewhere distinguishes conditions that are true for other events from those that are never true.
 func runsElsewhere(condition string) Strength {
-	if strings.Contains(condition, "github.") {
+	if strings.Contains(condition, "github.") || strings.Contains(condition, "inputs.") {
 		return Elsewhere
 	}
 	return Never

@@ -14,6 +14,8 @@ const (
 	dynamic = "?"
 	// fork marks a case of a pull request that comes from a fork.
 	fork = "?fork"
+	// uncalled marks a case of a workflow that no other one calls, and so has no inputs in a pull request.
+	uncalled = "?uncalled"
 	// says is, in a case of a pull request, whether its text has every word or none.
 	says = "?says"
 	// maxCells bounds the cases of one matrix; GitHub's own bound is 256.
