@@ -54,7 +54,7 @@ func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 			a.upwards(ctx, f.Name(), isAttributes)
 		}
 	}
-	if slices.ContainsFunc(changed, func(f File) bool { return ci.Examines(f.Path) || ci.Examines(f.OldPath) }) {
+	if slices.ContainsFunc(changed, func(f File) bool { return ci.Resolves(f.Path) || ci.Resolves(f.OldPath) }) {
 		a.pipelines(ctx, changed)
 	}
 	for _, folder := range code.Apart(changed) {
@@ -99,12 +99,12 @@ func (a *around) upwards(ctx context.Context, file string, wanted func(name stri
 // pipelines takes all pipelines, the repository's own actions, and the scripts that are known by name.
 func (a *around) pipelines(ctx context.Context, changed []File) {
 	for _, dir := range pipelineDirs {
-		a.take(ctx, dir, ci.Examines, maxAround)
+		a.take(ctx, dir, ci.Resolves, maxAround)
 	}
 	// golangci-lint may have a linter that a pipeline ran by itself.
 	a.take(ctx, ".", ci.Lints, maxAround)
 	for _, f := range changed {
-		if dir := path.Dir(f.Name()); ci.Examines(f.Name()) {
+		if dir := path.Dir(f.Name()); ci.Resolves(f.Name()) {
 			a.take(ctx, dir, ci.Examines, maxAround)
 		}
 	}

@@ -15,6 +15,9 @@ import (
 // Examines reports whether a file of this name says what a pipeline checks.
 func Examines(name string) bool { return Is(name) || isAction(name) || shell.IsProject(name) }
 
+// Resolves reports whether a file of this name says what a command of a pipeline runs.
+func Resolves(name string) bool { return Examines(name) || shell.ListsTasks(name) }
+
 // side is everything that one side of a change checks.
 type side struct {
 	runs []Run
@@ -42,7 +45,7 @@ func read(files []change.File, content func(change.File) (string, []byte)) side 
 		if text == nil {
 			continue
 		}
-		if shell.IsProject(name) {
+		if shell.IsProject(name) || shell.ListsTasks(name) {
 			project[name] = text
 		}
 		if isAction(name) {
@@ -268,7 +271,7 @@ func isTest(check string) bool {
 		return false
 	}
 	check = strings.ReplaceAll(check, "latest", "")
-	return slices.ContainsFunc([]string{"test", "spec", "jest", "mocha", "tox", "nox", "e2e", "cypress", "ava", "phpunit", "mvn", "gradle"},
+	return slices.ContainsFunc([]string{"test", "spec", "jest", "mocha", "tox", "nox", "e2e", "cypress", "ava", "phpunit", "pest", "mvn", "gradle"},
 		func(word string) bool { return strings.Contains(check, word) })
 }
 

@@ -45,7 +45,7 @@ func IsProject(name string) bool {
 	return (path.Ext(name) == "" || path.Ext(name) == ".sh") && namesCheck(name)
 }
 
-// NewProject reads the files that [IsProject] accepts, by path. A file that does not parse defines nothing,
+// NewProject reads the files that [IsProject] and [ListsTasks] accept, by path. A file that does not parse defines nothing,
 // and an unknown command resolves to itself.
 func NewProject(files map[string][]byte) *Project {
 	p := &Project{targets: map[string][]Command{}, deps: map[string][][]string{}, open: map[string]bool{}, left: maxFollowed, files: files,
@@ -55,6 +55,8 @@ func NewProject(files map[string][]byte) *Project {
 		switch path.Base(name) {
 		case "package.json":
 			p.scripts(dir, name, content)
+		case "config.toml":
+			p.tasks(path.Dir(dir), name, content)
 		case "tox.ini":
 			p.tox(dir, name, content)
 		case "noxfile.py":
@@ -63,6 +65,8 @@ func NewProject(files map[string][]byte) *Project {
 			p.makefile(dir, "make", string(content))
 		case "justfile", "Justfile", ".justfile":
 			p.makefile(dir, "just", header.ReplaceAllString(indented.ReplaceAllString(string(content), "\t"), "$1:$2"))
+		default:
+			p.tasks(dir, name, content)
 		}
 	}
 	return p
@@ -296,7 +300,10 @@ func (p *Project) resolve(c Command, dir string, depth int, left *int) []Command
 	}
 	c.Lost = c.Lost || c.Neutral()
 	var out []Command
-	commands := p.lookUp(unwrap(c.Args), dir)
+	commands := p.task(c.Args, dir)
+	if commands == nil {
+		commands = p.lookUp(unwrap(c.Args), dir)
+	}
 	if p.left -= len(commands); p.left < 0 {
 		return []Command{c}
 	}
@@ -349,14 +356,8 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		if _, here := p.files[path.Join(dir, "package.json")]; !known && (!here || !slices.Contains(args, "--if-present")) {
 			return nil
 		}
-		var out []Command
-		for i, c := range commands {
-			if c.Args = slices.Clone(c.Args); i == len(commands)-1 {
-				c.Args = append(c.Args, extra...)
-			}
-			out = append(out, c)
-		}
-		return append([]Command{}, slices.Concat(p.targets[dir+"\x00npm\x00pre"+name], out, p.targets[dir+"\x00npm\x00post"+name])...)
+		return append([]Command{}, slices.Concat(p.targets[dir+"\x00npm\x00pre"+name], with(commands, extra),
+			p.targets[dir+"\x00npm\x00post"+name])...)
 	case "tox":
 		return p.toxed(args[1:], dir)
 	case "nox":
@@ -393,6 +394,17 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		p.read[name] = commands
 	}
 	return commands
+}
+
+// with gives the last of several commands further arguments.
+func with(commands []Command, extra []string) []Command {
+	if len(commands) == 0 || len(extra) == 0 {
+		return commands
+	}
+	out := slices.Clone(commands)
+	last := &out[len(out)-1]
+	last.Args = slices.Concat(last.Args, extra)
+	return out
 }
 
 // makeTargets returns the targets in make's arguments, and the directory where make runs.

@@ -1,0 +1,124 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/doc"
+)
+
+// taskLists are where the files of task runners list tasks, by the base name of the file and the runner. A star is any key.
+var taskLists = map[string]map[string]string{
+	"composer.json": {"composer": "scripts"},
+	"deno.json":     {"deno": "tasks"},
+	"deno.jsonc":    {"deno": "tasks"},
+	"Taskfile.yml":  {"task": "tasks"},
+	"Taskfile.yaml": {"task": "tasks"},
+	"config.toml":   {"cargo": "alias"},
+	"pyproject.toml": {"poe": "tool poe tasks", "pdm": "tool pdm scripts", "rye": "tool rye scripts", "task": "tool taskipy tasks",
+		"hatch": "tool hatch envs * scripts"},
+}
+
+// ListsTasks reports whether a file of this name has settings among which can be what a command runs.
+func ListsTasks(name string) bool {
+	base := path.Base(name)
+	return taskLists[base] != nil && (base != "config.toml" || path.Base(path.Dir(name)) == ".cargo")
+}
+
+// tasks reads the tasks of a file. Each is a command, a list of them, or a map that has one of both.
+func (p *Project) tasks(dir, name string, content []byte) {
+	root, err := doc.Parse(name, content)
+	if err != nil {
+		return
+	}
+	for runner, where := range taskLists[path.Base(name)] {
+		lists := []*doc.Node{root}
+		for key := range strings.FieldsSeq(where) {
+			var next []*doc.Node
+			for _, n := range lists {
+				if key == "*" {
+					next = append(next, n.Members()...)
+				} else if below := n.Get(key); below != nil {
+					next = append(next, below)
+				}
+			}
+			lists = next
+		}
+		for _, list := range lists {
+			for _, t := range list.Members() {
+				p.targets[dir+"\x00"+runner+"\x00"+t.Key] = append([]Command{}, steps(runner, t, list)...)
+			}
+		}
+	}
+}
+
+// steps returns the commands of a task, or of a part of one. A task of the same list is named by its name, and in Composer
+// behind an "@".
+func steps(runner string, n, list *doc.Node) (out []Command) {
+	switch {
+	case n.Kind == doc.List && (n.Key == "cmd" || runner == "cargo"): // the words of one command
+		return steps(runner, &doc.Node{Value: strings.Join(n.Strings(), " ")}, list)
+	case n.Kind == doc.Scalar:
+		text, ignored := strings.CutPrefix(n.Value, "- ")
+		if runner == "cargo" {
+			text = "cargo " + text
+		}
+		first, _, _ := strings.Cut(strings.TrimPrefix(text, "@"), " ")
+		switch other := list.Get(first); {
+		case strings.HasPrefix(text, "@php "), strings.HasPrefix(text, "@composer "):
+			text = text[1:]
+		case other != nil && other != n && runner != "task" && runner != "deno" && (runner != "composer" || text[0] == '@'), n.Key == "task":
+			text = runner + " " + strings.TrimPrefix(text, "@")
+		}
+		out, err := Parse(text, Options{})
+		if err != nil {
+			out = []Command{{Args: strings.Fields(text)}}
+		}
+		for i := range out {
+			out[i].Lost = out[i].Lost || ignored
+		}
+		return out
+	}
+	for _, item := range n.Items {
+		if n.Kind == doc.List || slices.Contains([]string{"cmd", "cmds", "command", "shell", "sequence", "composite", "chain", "deps", "task"}, item.Key) {
+			out = append(out, steps(runner, item, list)...)
+		} else if item.Key == "script" || item.Key == "call" || item.Key == "dependencies" { // a function of Python, or tasks of Deno
+			out = append(out, Command{Args: []string{item.Value + " "}})
+		}
+	}
+	for i := range out {
+		out[i].Lost = out[i].Lost || n.Text("ignore_error") == "true"
+	}
+	return out
+}
+
+// task returns the commands of the tasks that a command runs; nil if it runs none that is known.
+func (p *Project) task(args []string, dir string) (out []Command) {
+	if i := slices.Index(args, "run"); i < 1 || !slices.Contains([]string{"hatch", "pdm", "rye"}, path.Base(args[i-1])) {
+		args = unwrap(args)
+	} else {
+		args = args[i-1:]
+	}
+	if len(args) < 2 {
+		return nil
+	}
+	runner := path.Base(args[0])
+	if args = args[1:]; args[0] == "run-script" || runner == "deno" && args[0] == "task" {
+		args = args[1:]
+	} else if runner == "deno" {
+		return nil
+	}
+	name, extra := scriptOf(args)
+	if runner == "hatch" { // it has an environment before it
+		name = name[strings.LastIndexByte(name, ':')+1:]
+	}
+	out = p.targets[dir+"\x00"+runner+"\x00"+name]
+	for runner == "task" && len(extra) > 0 && out != nil { // further tasks
+		out, extra = append(slices.Clip(out), p.targets[dir+"\x00task\x00"+extra[0]]...), extra[1:]
+	}
+	if slices.Contains([]string{"composer", "deno", "task", "poe", "cargo", "hatch", "pdm", "rye"}, runner) {
+		return with(out, extra)
+	}
+	return nil
+}
