@@ -10,6 +10,8 @@ var (
 	// session matches a session's function, and started a call within one, with its indentation.
 	session = regexp.MustCompile(`(?m)^def (\w+)\(\s*(?:session|\w+: *nox\.)`)
 	started = regexp.MustCompile(`(?m)^([ \t]+)(?:\w+ = )?session\.run(?:_always)?\(`)
+	// leaves matches what ends a session at its own indentation.
+	leaves = regexp.MustCompile(`(?m)^(?: {4}|\t)(?:return\b|session\.skip\()`)
 	// literal matches an argument that is a text.
 	literal = regexp.MustCompile(`^[rf]?(?:"([^"\\]*)"|'([^'\\]*)')$`)
 )
@@ -25,6 +27,11 @@ func (p *Project) nox(dir, text string) {
 		}
 		key, outer := dir+"\x00nox\x00"+text[at[2]:at[3]], 0
 		p.targets[key] = []Command{}
+		if end := leaves.FindStringIndex(body); end != nil {
+			if body = body[:end[0]]; !strings.Contains(body, "(session") { // nor does a function run anything for it
+				p.targets[key] = []Command{{Args: []string{"return"}}}
+			}
+		}
 		for _, call := range started.FindAllStringSubmatchIndex(body, -1) {
 			words, lost := arguments(body[call[1]:])
 			if indented := call[3] - call[2]; outer == 0 || indented < outer {

@@ -135,6 +135,7 @@ func (p *Project) makefile(dir, runner, text string) {
 	p.open[dir] = p.open[dir] || patterns.MatchString(text)
 	variables := variables{values: map[string]string{"MAKE": "make"}, left: maxAllExpanded}
 	var open []string
+	neutral := false                         // no recipe can fail
 	left, depth, outside := maxRecipes, 0, 0 // the last is the depth outside of a variable's value
 	done := map[string]bool{}                // the targets with a recipe that has no condition
 	var replaces, surely bool                // whether the open rule takes the place of those, and of those with a condition, too
@@ -188,7 +189,9 @@ func (p *Project) makefile(dir, runner, text string) {
 		}
 		if at := strings.IndexAny(line, "=:"); at > 0 && !strings.HasPrefix(line, "#") {
 			if assigned := strings.Index(line, "="); assigned >= 0 && strings.Trim(line[at:assigned+1], ":?+") == "=" {
-				variables.values[strings.Trim(line[:at], " ?+:")] = strings.TrimSpace(line[assigned+1:])
+				name, value := strings.TrimPrefix(strings.Trim(line[:at], " ?+:"), "export "), strings.TrimSpace(line[assigned+1:])
+				variables.values[name] = value
+				neutral = neutral || depth == 0 && runner == "make" && (Command{Args: []string{"make", "check", name + "=" + value}}).Neutral()
 				continue
 			}
 			open, replaces, surely = nil, runner == "make" && !strings.HasPrefix(line[at:], "::"), depth == 0
@@ -212,7 +215,7 @@ func (p *Project) makefile(dir, runner, text string) {
 	}
 	prefix := dir + "\x00" + runner + "\x00"
 	ignored := slices.Concat(p.deps[prefix+".IGNORE"]...)
-	if _, there := p.targets[prefix+".IGNORE"]; there && len(ignored) == 0 { // without names it means all
+	if _, there := p.targets[prefix+".IGNORE"]; neutral || there && len(ignored) == 0 { // without names it means all
 		for key := range p.targets {
 			if name, here := strings.CutPrefix(key, prefix); here {
 				ignored = append(ignored, name)
@@ -342,16 +345,27 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 			return []Command{}
 		}
 		return out
-	case "run-s", "run-p", "npm-run-all":
+	case "run-s", "run-p", "npm-run-all", "concurrently":
 		var out []Command
 		for _, name := range args[1:] {
-			if !strings.HasPrefix(name, "-") {
-				out = append(out, Command{Args: []string{"npm", "run", name}})
+			script, named := strings.CutPrefix(name, "npm:")
+			switch commands, err := Parse(name, Options{}); {
+			case strings.HasPrefix(name, "-"):
+			case runner == "concurrently" && !named && err == nil:
+				out = append(out, commands...)
+			default:
+				out = append(out, p.named(dir, script)...)
 			}
 		}
 		return out
 	case "npm", "yarn", "pnpm", "bun":
-		name, extra := scriptOf(args[1:])
+		rest := slices.Clone(args[1:])
+		for _, option := range []string{"--prefix", "-C", "--cwd", "--dir"} {
+			if i := slices.Index(rest, option); i >= 0 && i+1 < len(rest) {
+				dir, rest = path.Join(dir, rest[i+1]), slices.Delete(rest, i, i+2)
+			}
+		}
+		name, extra := scriptOf(rest)
 		commands, known := p.targets[dir+"\x00npm\x00"+name]
 		if _, here := p.files[path.Join(dir, "package.json")]; !known && (!here || !slices.Contains(args, "--if-present")) {
 			return nil
@@ -394,6 +408,20 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		p.read[name] = commands
 	}
 	return commands
+}
+
+// named returns the commands that run the scripts of a package whose names match a pattern, in which a star matches up to a colon.
+func (p *Project) named(dir, pattern string) (out []Command) {
+	for _, key := range slices.Sorted(maps.Keys(p.targets)) {
+		name, is := strings.CutPrefix(key, dir+"\x00npm\x00")
+		if fits, _ := path.Match(strings.ReplaceAll(pattern, ":", "/"), strings.ReplaceAll(name, ":", "/")); is && fits {
+			out = append(out, Command{Args: []string{"npm", "run", name}})
+		}
+	}
+	if len(out) == 0 {
+		return []Command{{Args: []string{"npm", "run", pattern}}}
+	}
+	return out
 }
 
 // with gives the last of several commands further arguments.
