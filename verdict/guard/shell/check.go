@@ -146,7 +146,8 @@ func (c Command) Neutral() bool {
 			return true
 		}
 	}
-	return check.Name == "go test" && strings.Contains(line, " -run ^$ ") && !strings.Contains(line, " -bench") && !strings.Contains(line, " -fuzz")
+	return check.Name == "go test" && strings.Contains(line, " -run ^$ ") && !strings.Contains(line, " -bench") &&
+		!strings.Contains(line, " -fuzz")
 }
 
 // Builds reports whether a command compiles the code of the repository.
@@ -170,17 +171,18 @@ func (c Command) Idle() bool {
 	if args[word] == "run" && slices.Contains(compilers, args[0]) {
 		return false
 	}
-	return prints(args) || slices.Contains(installing, args[word]) || (word != 1 || slices.Contains(building, args[word])) && isProgram(args[0]) ||
-		word != 1 && strings.HasPrefix(path.Base(args[0]), "python")
+	return prints(args) || slices.Contains(installing, args[word]) ||
+		(word != 1 || slices.Contains(building, args[word])) && isProgram(args[0]) || word != 1 && strings.HasPrefix(path.Base(args[0]), "python")
 }
 
-// quiet are commands that fail for nothing that they examine.
-var quiet = strings.Fields("echo printf true : set alias export unset shopt cd sleep date")
+// examining are idle commands that may fail because of what they read, or that run others.
+var examining = strings.Fields("test [ [[ git gh grep find jq xargs awk sed eval source . env command curl wget kill false docker " +
+	"docker-compose podman")
 
-// vain reports whether a command cannot fail at all. An idle one can, as "test -z" and "git diff" do.
+// vain reports whether a command cannot fail because of what it examines, whatever it is asked.
 func (c Command) vain() bool {
 	args := unwrap(c.Args)
-	return c.Lost || len(args) == 0 || slices.Contains(quiet, args[0]) || slices.Equal(args, []string{"exit", "0"}) || prints(args)
+	return c.Idle() && (len(args) == 0 || !strings.HasPrefix(args[0], "$") && !slices.Contains(examining, path.Base(args[0])))
 }
 
 // prints reports whether a command is code of JavaScript that only prints and ends.
