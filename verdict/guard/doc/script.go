@@ -108,7 +108,7 @@ func (s *script) value(depth int) *Node {
 		switch {
 		case t.Text == "[":
 			s.trailing(out)
-		case t.Text == "(" && s.at == from+1 && isLiteral(s.tokens[from]):
+		case t.Text != "[" && s.at == from+1 && isLiteral(s.tokens[from]):
 			return &Node{Value: unquote(s.tokens[from].Text), Line: s.tokens[from].Line}
 		}
 		return out
