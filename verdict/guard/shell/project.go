@@ -36,13 +36,16 @@ type Project struct {
 	read    map[string][]Command // what is known of files so far, by path
 }
 
+// mavenOptions is the file with options of every call of Maven.
+const mavenOptions = ".mvn/maven.config"
+
 // IsProject reports whether a file of this name can define what a command runs.
 func IsProject(name string) bool {
 	switch path.Base(name) {
 	case "Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", ".justfile", "package.json", "tox.ini", "noxfile.py":
 		return true
 	}
-	return (path.Ext(name) == "" || path.Ext(name) == ".sh") && namesCheck(name)
+	return name == mavenOptions || (path.Ext(name) == "" || path.Ext(name) == ".sh") && namesCheck(name)
 }
 
 // NewProject reads the files that [IsProject] and [ListsTasks] accept, by path. A file that does not parse defines nothing,
@@ -302,6 +305,10 @@ func (p *Project) resolve(c Command, dir string, depth int, left *int) []Command
 		return []Command{c}
 	}
 	c.Lost = c.Lost || c.Neutral()
+	if args := unwrap(c.Args); len(args) > 0 && strings.HasPrefix(path.Base(args[0]), "mvn") { // which has options in a file, too
+		options := strings.Fields(string(p.files[path.Join(dir, mavenOptions)]))
+		c.Lost = c.Lost || Command{Args: slices.Concat(args, options)}.Neutral()
+	}
 	var out []Command
 	commands := p.task(c.Args, dir)
 	if commands == nil {
