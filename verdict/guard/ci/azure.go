@@ -3,6 +3,7 @@ package ci
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"touchstone/verdict/guard/doc"
@@ -33,7 +34,7 @@ var parameter = regexp.MustCompile(`<<[^<>\n]*>>|\$\([\w.]+\)`)
 func readAzure(root *doc.Node) (Pipeline, error) {
 	p := Pipeline{Strength: Always, Line: 1}
 	if pr := root.Get("pr"); pr != nil {
-		if p.Line = pr.Line; pr.Value == "none" {
+		if p.Line = pr.Line; pr.Value == "none" || contains(slices.Concat(pr.Get("branches", "exclude").Strings(), pr.Get("paths", "exclude").Strings()), "*", "**", "/") {
 			p.Strength = Elsewhere
 		}
 	}
@@ -117,7 +118,7 @@ func azureStrength(n *doc.Node) Strength {
 	case condition == "" || strings.HasPrefix(condition, "succeeded") || strings.HasPrefix(condition, "always"),
 		strings.HasPrefix(condition, "not(canceled"):
 		return Always
-	case condition == "false" || condition == "never()":
+	case condition == "false" || condition == "never()" || condition == "failed()":
 		return Never
 	case strings.Contains(condition, "'refs/heads/") || strings.Contains(condition, "ne(variables['Build.Reason'], 'PullRequest')"):
 		return Elsewhere

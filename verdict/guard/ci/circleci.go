@@ -21,6 +21,8 @@ func readCircleCI(root *doc.Node) (Pipeline, error) {
 		outer := Always
 		if w.Get("triggers") != nil {
 			outer = Elsewhere
+		} else if w.Text("when") == "false" || w.Text("unless") == "true" {
+			outer = Never
 		} else if w.Get("when") != nil || w.Get("unless") != nil {
 			outer = Sometimes
 		}

@@ -46,7 +46,9 @@ func githubEvents(on *doc.Node) Strength {
 	see := func(event string, filter *doc.Node) {
 		switch event {
 		case "pull_request", "pull_request_target", "merge_group":
-			if types := filter.Get("types").Strings(); len(types) == 0 || contains(types, "opened", "synchronize", "checks_requested") {
+			if types := filter.Get("types").Strings(); passesAll(filter) {
+				out = max(out, Elsewhere)
+			} else if len(types) == 0 || contains(types, "opened", "synchronize", "checks_requested") {
 				out = Always
 			} else {
 				out = max(out, Elsewhere)
@@ -73,6 +75,19 @@ func githubEvents(on *doc.Node) Strength {
 		see(on.Value, nil)
 	}
 	return out
+}
+
+// passesAll reports whether filters of a trigger leave out every branch or every file.
+func passesAll(filter *doc.Node) bool {
+	for _, kind := range []string{"branches", "paths"} {
+		only := filter.Get(kind).Strings()
+		leaves := func(pattern string) bool { return strings.HasPrefix(pattern, "!") }
+		if contains(filter.Get(kind+"-ignore").Strings(), "**") || contains(only, "!**") && leaves(only[len(only)-1]) ||
+			len(only) > 0 && !slices.ContainsFunc(only, func(p string) bool { return !leaves(p) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // triggers returns the events of a workflow with their filters.

@@ -80,7 +80,7 @@ func gitlabStrength(j *doc.Node) Strength {
 		}
 	}
 	switch j.Text("when") {
-	case "manual", "never", "delayed":
+	case "manual", "never", "delayed", "on_failure":
 		return Never
 	}
 	if rules := j.Get("rules"); rules != nil {
@@ -164,14 +164,17 @@ func scriptSteps(n *doc.Node, o shell.Options) []Step {
 		}
 	}
 	for i := range steps {
-		prefix := ""
+		prefix, suffix := "", ""
 		for _, before := range whole[:i] {
 			if trimmed := strings.TrimSpace(before); strings.HasPrefix(trimmed, "set ") || strings.HasPrefix(trimmed, "exit") ||
 				strings.HasPrefix(trimmed, "trap ") || strings.HasPrefix(trimmed, "cd ") {
 				prefix += strings.ReplaceAll(trimmed, "\n", "; ") + "; "
 			}
 		}
-		steps[i].Script = prefix + whole[i]
+		if strings.Contains(prefix, "set +e") && i+1 < len(steps) && !strings.Contains(strings.Join(whole[i:], "\n"), "exit") {
+			suffix = "\n:" // what follows decides
+		}
+		steps[i].Script = prefix + whole[i] + suffix
 	}
 	return steps
 }
