@@ -39,7 +39,7 @@ const (
 )
 
 // Surround adds to a change the unchanged files that are needed to judge it: the other pipelines, the scripts
-// that they run and the manifests at the root, if one of those changed; the configurations that a new one
+// that they run and the manifests at the root, if one of those, a list of tasks or a program beside them changed; the configurations that a new one
 // replaces; a test of each folder that leaves a Go module, and the modules around it; the code that deleted tests
 // may have tested, and the other tests; and the attributes that mark files as not the repository's own. It reads
 // these files from the base commit of the change. A file that cannot be read is added as [File.Unread].
@@ -54,7 +54,8 @@ func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 			a.upwards(ctx, f.Name(), isAttributes)
 		}
 	}
-	if slices.ContainsFunc(changed, func(f File) bool { return ci.Resolves(f.Path) || ci.Resolves(f.OldPath) }) {
+	script := func(name string) bool { dir := path.Dir(name); return dir != "." && slices.Contains(pipelineDirs, dir) }
+	if slices.ContainsFunc(changed, func(f File) bool { return ci.Resolves(f.Path) || ci.Resolves(f.OldPath) || script(f.Path) }) {
 		a.pipelines(ctx, changed)
 	}
 	for _, folder := range code.Apart(changed) {

@@ -118,6 +118,7 @@ func Compare(files []change.File) []change.Finding {
 	c.cases()
 	c.commands()
 	c.pipelines()
+	c.ended()
 	c.manual()
 	if len(c.found) == 0 {
 		return scripts(files)

@@ -1,8 +1,11 @@
 package ci
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -59,6 +62,32 @@ func scripts(files []change.File) []change.Finding {
 		c.found[i].Tier = change.Evidence
 	}
 	return c.found
+}
+
+// ends matches a line of Python, JavaScript, Ruby or Perl, outside of any block, with which a program ends with success.
+var ends = regexp.MustCompile(`(?m)^(?:(?:sys\.|process\.)?exit(?:\(0?\)| +0)?|os\._exit\(0\)|raise SystemExit(?:\(0?\))?)[;\s]*$`)
+
+// ended holds a program that a pipeline runs, and that ends now before it does what it did.
+func (c *comparison) ended() {
+	for _, f := range c.files {
+		at := ends.FindIndex(f.After)
+		if at == nil || f.Path != f.OldPath || !slices.Contains([]string{".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl"}, path.Ext(f.Path)) {
+			continue
+		}
+		rest := bytes.TrimSpace(f.After[at[1]:])
+		if len(rest) == 0 || !bytes.Contains(f.Before, rest) || ends.Match(f.Before[:bytes.Index(f.Before, rest)]) {
+			continue
+		}
+		runs := func(r Run) bool {
+			return r.Strength >= Sometimes && slices.ContainsFunc(r.Args, func(a string) bool {
+				return path.Ext(a) != "" && strings.HasSuffix("/"+f.Path, "/"+path.Clean(a))
+			})
+		}
+		if all := slices.Concat(c.after.runs, c.after.others); slices.ContainsFunc(all, runs) {
+			c.add(change.Hold, change.CI, "ended", "A program that a pipeline runs ends with success before it does what it did.",
+				change.Place{Path: f.Path, Line: 1 + bytes.Count(f.After[:at[0]], []byte("\n")), After: strings.TrimSpace(string(f.After[at[0]:at[1]]))})
+		}
+	}
 }
 
 // recipes finds targets without any other finding that lost commands and have no new one. By their names the targets
