@@ -38,11 +38,12 @@ const (
 	maxSourceSize = 16 << 20 // bytes
 )
 
-// Surround adds to a change the unchanged files that are needed to judge it: the other pipelines, the scripts
-// that they run and the manifests at the root, if one of those, a list of tasks or a program beside them changed; the configurations that a new one
-// replaces; a test of each folder that leaves a Go module, and the modules around it; the code that deleted tests
-// may have tested, and the other tests; and the attributes that mark files as not the repository's own. It reads
-// these files from the base commit of the change. A file that cannot be read is added as [File.Unread].
+// Surround adds to a change the unchanged files that are needed to judge it: the other pipelines, the scripts that they
+// run and the manifests at the root, if one of those, a list of tasks or a program beside them changed; the
+// configurations that a new one replaces; a test of each folder that leaves a Go module, and the modules around it; the
+// code that deleted tests may have tested, and the other tests; and the attributes that mark files as not the
+// repository's own. It reads these files from the base commit of the change. A file that cannot be read is added as
+// [File.Unread].
 func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 	a := around{change: c, rev: rev, base: base, have: map[string]bool{}, listed: map[string][]string{}}
 	for _, f := range c.Files {

@@ -34,7 +34,8 @@ var parameter = regexp.MustCompile(`<<[^<>\n]*>>|\$\([\w.]+\)`)
 func readAzure(root *doc.Node) (Pipeline, error) {
 	p := Pipeline{Strength: Always, Line: 1}
 	if pr := root.Get("pr"); pr != nil {
-		if p.Line = pr.Line; pr.Value == "none" || contains(slices.Concat(pr.Get("branches", "exclude").Strings(), pr.Get("paths", "exclude").Strings()), "*", "**", "/") {
+		left := slices.Concat(pr.Get("branches", "exclude").Strings(), pr.Get("paths", "exclude").Strings())
+		if p.Line = pr.Line; pr.Value == "none" || contains(left, "*", "**", "/") {
 			p.Strength = Elsewhere
 		}
 	}

@@ -272,8 +272,8 @@ func isTest(check string) bool {
 		return false
 	}
 	check = strings.ReplaceAll(check, "latest", "")
-	return slices.ContainsFunc([]string{"test", "spec", "jest", "mocha", "tox", "nox", "e2e", "cypress", "ava", "phpunit", "pest", "mvn", "gradle"},
-		func(word string) bool { return strings.Contains(check, word) })
+	return slices.ContainsFunc([]string{"test", "spec", "jest", "mocha", "tox", "nox", "e2e", "cypress", "ava", "phpunit", "pest", "mvn",
+		"gradle"}, func(word string) bool { return strings.Contains(check, word) })
 }
 
 // weaker reports in what way a check that still runs stops fewer changes.

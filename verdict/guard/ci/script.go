@@ -85,7 +85,7 @@ func (c *comparison) ended() {
 		}
 		if all := slices.Concat(c.after.runs, c.after.others); slices.ContainsFunc(all, runs) {
 			c.add(change.Hold, change.CI, "ended", "A program that a pipeline runs ends with success before it does what it did.",
-				change.Place{Path: f.Path, Line: 1 + bytes.Count(f.After[:at[0]], []byte("\n")), After: strings.TrimSpace(string(f.After[at[0]:at[1]]))})
+				change.Place{Path: f.Path, Line: 1 + bytes.Count(f.After[:at[0]], []byte("\n")), After: string(f.After[at[0]:at[1]])})
 		}
 	}
 }

@@ -56,8 +56,8 @@ func Parse(script string, o Options) ([]Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := walker{script: script, errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts, functions: map[string]*syntax.Stmt{},
-		left: new(int)}
+	w := walker{script: script, errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts,
+		functions: map[string]*syntax.Stmt{}, left: new(int)}
 	*w.left = maxSteps
 	w.passes = strings.Contains(script, "exit $") || strings.Contains(script, "exit \"$") || strings.Contains(script, "exit \"${")
 	w.block(file.Stmts, true)

@@ -20,6 +20,9 @@ var taskLists = map[string]map[string]string{
 		"hatch": "tool hatch envs * scripts"},
 }
 
+// parts are the keys of a task that have its commands.
+var parts = strings.Fields("cmd cmds command shell sequence composite chain deps task")
+
 // ListsTasks reports whether a file of this name has settings among which can be what a command runs.
 func ListsTasks(name string) bool {
 	base := path.Base(name)
@@ -81,9 +84,10 @@ func steps(runner string, n, list *doc.Node) (out []Command) {
 		return out
 	}
 	for _, item := range n.Items {
-		if n.Kind == doc.List || slices.Contains([]string{"cmd", "cmds", "command", "shell", "sequence", "composite", "chain", "deps", "task"}, item.Key) {
+		switch key := item.Key; {
+		case n.Kind == doc.List, slices.Contains(parts, key):
 			out = append(out, steps(runner, item, list)...)
-		} else if item.Key == "script" || item.Key == "call" || item.Key == "dependencies" { // a function of Python, or tasks of Deno
+		case key == "script" || key == "call" || key == "dependencies": // a function of Python, or tasks of Deno
 			out = append(out, Command{Args: []string{item.Value + " "}})
 		}
 	}
