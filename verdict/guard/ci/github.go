@@ -138,7 +138,7 @@ func githubJob(root, j *doc.Node) Job {
 	if c := j.Get("if"); c != nil && holds(c.Value, Cell{dynamic: "true"}) == no && runsElsewhere(c.Value) == Never {
 		job.Strength = Never
 	}
-	checkout := ""
+	checkout, exported := "", &doc.Node{Kind: doc.Map, Items: []*doc.Node{{Kind: doc.Map, Key: "env"}}}
 	windows := strings.HasPrefix(j.Text("runs-on"), "windows")
 	on := root.Get("on")
 	alone := on != nil && on.Get("workflow_call") == nil && !contains(on.Strings(), "workflow_call")
@@ -162,13 +162,17 @@ func githubJob(root, j *doc.Node) Job {
 			step.Strength = fixed(Never)
 		}
 		step.Context = step.Dir + " " + cmp.Or(s.Text("shell"), shellOf)
-		step.steer("env", s, j, root)
+		step.steer("env", s, exported, j, root)
 		if ref := cmp.Or(step.With["ref"], step.With["repository"]); ref != "" && strings.HasPrefix(step.Uses, "actions/checkout") {
 			checkout = "checkout of " + ref
 		}
 		step.Context = strings.TrimSpace(step.Context + " " + checkout)
 		if attempts := cmp.Or(step.With["max_attempts"], step.With["attempt_limit"]); attempts != "" {
 			step.Context += " in " + attempts + " attempts"
+		}
+		for _, set := range sets.FindAllStringSubmatch(s.Text("run"), -1) {
+			vars := exported.Items[0]
+			vars.Items = append(vars.Items, &doc.Node{Key: set[1], Value: strings.Trim(set[2], `"' `)})
 		}
 		job.Steps = append(job.Steps, step)
 	}
@@ -177,6 +181,9 @@ func githubJob(root, j *doc.Node) Job {
 	}
 	return job
 }
+
+// sets matches a command that sets a variable for the steps after it.
+var sets = regexp.MustCompile(`(?m)^\s*echo +["']?([A-Za-z_]\w*)=(.*?)>> *["']?\$\{?GITHUB_ENV\b`)
 
 // exports reports whether a step may set variables for those after it: by its script, or by an action that may have any.
 func exports(s *doc.Node) bool {

@@ -111,6 +111,12 @@ func (p *Project) tox(dir, name string, content []byte) {
 				continue
 			}
 			for _, c := range commands {
+				for set := range strings.Lines(s.Text("setenv") + "\n" + s.Text("set_env")) {
+					name, value, _ := strings.Cut(set, "=")
+					if name = strings.TrimSpace(name); carrying[name] != "" {
+						c.Args = append([]string{name + "=" + strings.TrimSpace(value)}, c.Args...)
+					}
+				}
 				c.Lost = c.Lost || strings.HasPrefix(text, "-") || s.Text("ignore_outcome") == "true"
 				all = append(all, c)
 			}
