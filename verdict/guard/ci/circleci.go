@@ -68,7 +68,7 @@ func circleSteps(root, list *doc.Node, depth int) []Step {
 			}
 			o := shell.Options{Errexit: true, Pipefail: true}
 			if sh := body.Text("shell"); sh != "" {
-				o = shell.Options{Errexit: strings.Contains(sh, " -e"), Pipefail: strings.Contains(sh, "pipefail")}
+				o = shell.Options{Errexit: exits.MatchString(sh), Pipefail: strings.Contains(sh, "pipefail")}
 			}
 			for _, step := range scriptSteps(text, o) {
 				if body.Text("when") == "on_fail" || body.Text("background") == "true" || passesOver(body.Text("shell")+" {0}") {

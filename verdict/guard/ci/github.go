@@ -270,8 +270,7 @@ func githubShell(name string, windows bool) shell.Options {
 	case name == "bash":
 		return shell.Options{Errexit: true, Pipefail: true}
 	case strings.Contains(name, "{0}") && strings.Contains(name, "sh"):
-		return shell.Options{Errexit: strings.Contains(name, " -e") || strings.Contains(name, "-ex"),
-			Pipefail: strings.Contains(name, "pipefail")}
+		return shell.Options{Errexit: exits.MatchString(name), Pipefail: strings.Contains(name, "pipefail")}
 	}
 	return shell.Options{EachCounts: true}
 }
@@ -286,6 +285,9 @@ func passesOver(template string) bool {
 	}
 	return err == nil && strings.Contains(template, "{0}") && !slices.ContainsFunc(commands, runs)
 }
+
+// exits matches the options with which a shell ends at the first failure.
+var exits = regexp.MustCompile(` -[a-zA-Z]*e`)
 
 // onlyReads matches the options with which a shell reads a script and runs nothing of it.
 var onlyReads = regexp.MustCompile(`^-[a-z]*n[a-z]*$`)

@@ -368,7 +368,7 @@ func nested(args []string) (string, bool) {
 	switch path.Base(args[0]) {
 	case "bash", "sh", "zsh", "dash":
 		for i, a := range args[1:] {
-			if strings.HasPrefix(a, "-") && strings.HasSuffix(a, "c") && i+2 < len(args) {
+			if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c") && i+2 < len(args) {
 				return args[i+2], true
 			}
 		}
