@@ -74,7 +74,8 @@ func TestWhatExistingTestsSayOtherwiseIsNamedOnce(t *testing.T) {
 }
 
 func TestAChangedTestIsNamedByALineThatChanged(t *testing.T) {
-	before := "def test_overlay():\n    expected = read()\n    expected = expected.sort()\n    expected.a = 1\n    assert overlay() == expected\n"
+	before := "def test_overlay():\n    expected = read()\n    expected = expected.sort()\n    expected.a = 1\n" +
+		"    assert overlay() == expected\n"
 	after := strings.Replace(before, "    expected.a = 1\n", "", 1)
 	got := code.Examine([]change.File{{Path: "test_a.py", OldPath: "test_a.py", Before: []byte(before), After: []byte(after)}}, nil)
 	if len(got) != 1 || got[0].Line != 4 || got[0].Before != "expected.a = 1" {
