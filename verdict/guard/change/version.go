@@ -14,9 +14,10 @@ var locks = strings.Fields("*.lock *.lockb *.lockfile package-lock.json npm-shri
 	"Package.resolved")
 
 // manifests are name patterns of files that say which versions of tools and libraries a project asks for.
-var manifests = strings.Fields(".pre-commit-config.y*ml package.json Directory.*.props *.csproj Gemfile *.gemfile gemfiles/*.rb *.gemspec requirements*.txt " +
-	"pyproject.toml setup.cfg tox.ini Pipfile composer.json go.mod mix.exs pubspec.yaml pom.xml Cargo.toml setup.py *.gradle *.gradle.kts " +
-	"libs.versions.toml build.sbt plugins.sbt .tool-versions mise.toml .mise.toml rust-toolchain rust-toolchain.toml")
+var manifests = strings.Fields(".pre-commit-config.y*ml package.json Directory.*.props *.csproj Gemfile *.gemfile gemfiles/*.rb " +
+	"*.gemspec requirements*.txt pyproject.toml setup.cfg tox.ini Pipfile composer.json go.mod mix.exs pubspec.yaml pom.xml " +
+	"Cargo.toml setup.py *.gradle *.gradle.kts libs.versions.toml build.sbt plugins.sbt .tool-versions mise.toml .mise.toml " +
+	"rust-toolchain rust-toolchain.toml")
 
 // IsLock reports whether a package manager writes a file of this name.
 func IsLock(name string) bool { return FitsAny(locks, name) }
