@@ -151,7 +151,7 @@ func TestALongFileOfDefinitionsIsReadOnce(t *testing.T) {
 
 // TestFieldsOfOneNameAreNoProductOfEachOther has them in the types of one name that generated code has.
 func TestFieldsOfOneNameAreNoProductOfEachOther(t *testing.T) {
-	proportional(t, 1500, func(types int) {
+	proportional(t, 6000, func(types int) {
 		lines := emptyChanges()
 		var blocks []outline.Block
 		for i := range types {
