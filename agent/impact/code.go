@@ -187,6 +187,9 @@ func (f *finder) besides(rank int) (all []Code, err error) {
 		}
 		uses := func(b outline.Block, take func(string)) {
 			for _, line := range lines[min(b.Start-1, len(lines)):min(b.End, len(lines))] {
+				if len(line) > maxLine { // thousands of methods can share it
+					continue
+				}
 				for _, name := range parts(bare(line)) {
 					take(name)
 				}

@@ -273,3 +273,18 @@ func TestOnlySoManyValuesAreSearchedInAFile(t *testing.T) {
 		t.Errorf("the types are %q, %q and %q", is, again, last)
 	}
 }
+
+// TestMethodsOfOneLineAreNoProductOfThem changes the methods of an interface in one line. Reading that for each of them
+// allocates a gigabyte.
+func TestMethodsOfOneLineAreNoProductOfThem(t *testing.T) {
+	form := [3]string{"type Z interface { x()", "; %s%d()", " }\n"}
+	tree := changing(t, map[string]string{"go.mod": "module z\n", "z.go": string(shared(form, "a", 4000))},
+		map[string]string{"z.go": string(shared(form, "b", 4000))})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s := sheetOf(t, tree, "")
+	runtime.ReadMemStats(&after)
+	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; len(s.Names) == 0 || took > 500 {
+		t.Errorf("%d names, %d MiB", len(s.Names), took)
+	}
+}
