@@ -150,9 +150,12 @@ func TestAnEventIsSentAgainToOneSubscriberOfTheSameToken(t *testing.T) {
 			t.Errorf("%s: %d", name, status[0])
 		}
 	}
-	for path, method := range map[string]string{"/log/otherlog-1": http.MethodGet, "/log/otherlog-1/send": http.MethodPost} {
+	for path, method := range map[string]string{
+		"/log/otherlog-1": http.MethodGet, "/log/otherlog-1/send": http.MethodPost,
+		"/log/" + log + "-2": http.MethodGet, "/api/v1/events/" + log + "-2": http.MethodGet,
+	} {
 		if response, _ := do(t, own, method, r.address+path, "to="+to, form); response.StatusCode != http.StatusNotFound {
-			t.Errorf("an event of another log, %s: %s", path, response.Status)
+			t.Errorf("an event of another log or outside the scope, %s: %s", path, response.Status)
 		}
 	}
 	if status := again(own, 1, to, form); status != http.StatusSeeOther {
