@@ -41,7 +41,8 @@ func overLog(t *testing.T) (*Dashboard, func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := projection.Open(t.Context(), projection.Config{Path: filepath.Join(t.TempDir(), "page.db"), Log: log, Store: store})
+	p, err := projection.Open(t.Context(), projection.Config{Path: filepath.Join(t.TempDir(), "page.db"), Log: log, Store: store,
+		Reviewers: []string{"judge"}, GitHub: []string{"github"}})
 	if err != nil {
 		t.Fatal(err)
 	}
