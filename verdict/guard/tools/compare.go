@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/doc"
 )
@@ -337,8 +339,8 @@ func (p part) enabled() map[string]bool {
 func weaker(w Way, was, is string) bool {
 	switch w {
 	case Floor, Ceiling:
-		a, okA := change.Number(was)
-		b, okB := change.Number(is)
+		a, okA := amount(was)
+		b, okB := amount(is)
 		if was == "max" { // the highest level of PHPStan
 			return w == Floor && okB
 		}
@@ -351,6 +353,15 @@ func weaker(w Way, was, is string) bool {
 		return grade(was) != other && grade(is) < grade(was)
 	}
 	return false
+}
+
+// amount is a number, or a size such as "27.5 KB".
+func amount(text string) (float64, bool) {
+	if n, ok := change.Number(text); ok {
+		return n, true
+	}
+	n, err := humanize.ParseBytes(text)
+	return float64(n), err == nil
 }
 
 func zero(text string) bool { n, ok := change.Number(text); return ok && n == 0 }
