@@ -3,6 +3,7 @@ package ci
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -90,12 +91,16 @@ func (j Job) lost(now Job, turned func(string) bool) string {
 	return ""
 }
 
-// off is an input that tells a called workflow to do less: one that was true, or one that is false now.
+// excluding matches the names of inputs that say what a called workflow leaves out.
+var excluding = regexp.MustCompile(`(?i)exclu|skip|ignore|disable`)
+
+// off is an input that tells a called workflow to do less: one that was true, one that is false now, or a new one that says what is
+// left out.
 func (j Job) off(now Job) string {
 	told := slices.Concat(slices.Sorted(maps.Keys(j.Inputs)), slices.Sorted(maps.Keys(now.Inputs)))
 	i := slices.IndexFunc(told, func(input string) bool {
 		was, is := j.Inputs[input], now.Inputs[input]
-		return was != is && (was == "true" || is == "false")
+		return was != is && (was == "true" || is == "false" || was == "" && excluding.MatchString(input))
 	})
 	if i < 0 {
 		return ""
@@ -116,8 +121,8 @@ func (c *comparison) cases() {
 			continue
 		}
 		if input := was.off(is); input != "" && was.Calls == is.Calls {
-			c.add(change.Evidence, change.CI, "input-off", fmt.Sprintf("The workflow that the job %s runs is no longer told to do %s.", is.Name,
-				input), change.Place{Path: name, Line: is.Line, After: input})
+			c.add(change.Evidence, change.CI, "input-off", fmt.Sprintf("The workflow that the job %s runs is told to do less: %s.", is.Name, input),
+				change.Place{Path: name, Line: is.Line, Before: was.Inputs[input], After: input + ": " + is.Inputs[input]})
 			continue
 		}
 		if was.Environment != "" && is.Environment == "" && len(is.Cells) > 0 {
