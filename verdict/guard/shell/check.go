@@ -129,7 +129,7 @@ func (c Command) Neutral() bool {
 			carried = append(carried, strings.Fields(value)...)
 		}
 	}
-	args := append(unwrap(c.Args), carried...)
+	args, line := slices.Concat(carried, unwrap(c.Args)), " "
 	for i, a := range args {
 		after := ""
 		if i+1 < len(args) {
@@ -140,7 +140,18 @@ func (c Command) Neutral() bool {
 			return true
 		}
 	}
-	line := strings.ReplaceAll(strings.Join(args, " "), "=", " ") + " "
+	for _, a := range args {
+		if a == "--" && strings.HasPrefix(check.Name, "tox") { // what follows is for another program
+			break
+		}
+		switch {
+		case strings.Contains(a, " "): // it is a value, as that of a variable
+		case strings.HasPrefix(a, "-"):
+			line += strings.Replace(a, "=", " ", 1) + " "
+		default:
+			line += a + " "
+		}
+	}
 	for name, options := range pretending {
 		if strings.HasPrefix(check.Name, name) && slices.ContainsFunc(options, func(o string) bool { return strings.Contains(line, " "+o+" ") }) {
 			return true
