@@ -3,6 +3,7 @@ package ci
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -143,6 +144,9 @@ func gitlabCells(matrix *doc.Node) []Cell {
 	return out
 }
 
+// decides matches a line that keeps the status of one before it, or ends a script because of one.
+var decides = regexp.MustCompile(`^(?s:\w+=\$\?|exit .*|(?:if +)?(?:\[\[?|test|\(\() .*\bexit\b.*|(?:\[\[?|test|\(\() [^;&|]*)$`)
+
 // scriptSteps makes steps from a list of command lines that share a shell.
 func scriptSteps(n *doc.Node, o shell.Options) []Step {
 	if n == nil {
@@ -152,7 +156,7 @@ func scriptSteps(n *doc.Node, o shell.Options) []Step {
 		return []Step{{Line: n.Line, Script: n.Value, ScriptLine: n.Before(), Options: o, Strength: fixed(Always)}}
 	}
 	// Each entry becomes one step, to keep its line. Earlier lines that affect later ones, such as "set" and
-	// "exit", are repeated before each.
+	// "exit", are repeated before each, and what makes a status of an earlier line that of the script after it.
 	var steps []Step
 	var whole []string
 	for _, item := range n.Items {
@@ -171,7 +175,12 @@ func scriptSteps(n *doc.Node, o shell.Options) []Step {
 				prefix += strings.ReplaceAll(trimmed, "\n", "; ") + "; "
 			}
 		}
-		if strings.Contains(prefix, "set +e") && i+1 < len(steps) && !strings.Contains(strings.Join(whole[i:], "\n"), "exit") {
+		for _, after := range whole[i+1:] {
+			if decides.MatchString(strings.TrimSpace(after)) {
+				suffix += "\n" + after
+			}
+		}
+		if suffix == "" && strings.Contains(prefix, "set +e") && i+1 < len(steps) && !strings.Contains(strings.Join(whole[i:], "\n"), "exit") {
 			suffix = "\n:" // what follows decides
 		}
 		steps[i].Script = prefix + whole[i] + suffix

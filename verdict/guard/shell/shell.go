@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,10 +57,13 @@ func Parse(script string, o Options) ([]Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := walker{script: script, errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts,
+	w := walker{used: map[string]bool{}, errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts,
 		functions: map[string]*syntax.Stmt{}, left: new(int)}
 	*w.left = maxSteps
-	w.passes = strings.Contains(script, "exit $") || strings.Contains(script, "exit \"$") || strings.Contains(script, "exit \"${")
+	w.passes = passing.MatchString(script)
+	for _, use := range uses.FindAllStringSubmatch(script, -1) {
+		w.used[use[1]] = true
+	}
 	w.block(file.Stmts, true)
 	if *w.left < 0 {
 		return nil, fmt.Errorf("the script runs more than %d statements", maxSteps)
@@ -70,14 +74,21 @@ func Parse(script string, o Options) ([]Command, error) {
 	return w.out, nil
 }
 
+var (
+	// passing matches an exit with a status that the script kept, or a test of one with which it ends, or because of which.
+	passing = regexp.MustCompile(`exit "?\$|(?s:=\$\?.*(?:\b(?:exit|return) +"?[$1-9]|\n\s*(?:\[\[?|test) [^;&|\n]*\s*$))`)
+	// uses matches a word that is not just a variable which gets a value.
+	uses = regexp.MustCompile(`([A-Za-z_]\w*)(?:[^=\w]|==|$)`)
+)
+
 // walker walks a script in the order of execution.
 type walker struct {
 	errexit, pipefail, each bool
-	passes                  bool // the script exits with a status that it kept
-	trapped                 bool // a trap makes the script exit with success
-	ended, returned         bool // the following statements are not reached, and those after the function are
-	script                  string
-	lost, conditional       bool // of the current statement
+	passes                  bool            // the script exits with a status that it kept
+	trapped                 bool            // a trap makes the script exit with success
+	ended, returned         bool            // the following statements are not reached, and those after the function are
+	used                    map[string]bool // the words that are not only variables which get a value
+	lost, conditional       bool            // of the current statement
 	depth                   int
 	left                    *int // how many more statements to walk, in called functions too
 	functions               map[string]*syntax.Stmt
@@ -218,8 +229,7 @@ func (w *walker) forgives(s *syntax.Stmt) bool {
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		if len(words) == 0 && len(c.Assigns) == 1 && c.Assigns[0].Name != nil { // a status that nothing looks at
-			name := c.Assigns[0].Name.Value
-			return !strings.Contains(w.script, "$"+name) && !strings.Contains(w.script, "${"+name)
+			return !w.used[c.Assigns[0].Name.Value]
 		}
 	case *syntax.Block:
 		return len(c.Stmts) > 0 && w.forgives(c.Stmts[len(c.Stmts)-1])
