@@ -108,6 +108,8 @@ func compare(n *actionlint.CompareOpNode, cell Cell) value {
 	equality := n.Kind == actionlint.CompareOpNodeKindEq || n.Kind == actionlint.CompareOpNodeKindNotEq
 	if empty := text(""); equality && (a == empty && b.truth == yes || b == empty && a.truth == yes) {
 		return text(strconv.FormatBool(n.Kind == actionlint.CompareOpNodeKindNotEq))
+	} else if _, is := n.Right.(*actionlint.BoolNode); is && equality && a == empty { // both are the number 0 then
+		return text(strconv.FormatBool(n.Kind == actionlint.CompareOpNodeKindEq))
 	}
 	if !a.known || !b.known || !equality {
 		return value{}
@@ -155,8 +157,10 @@ func variable(n *actionlint.ObjectDerefNode, cell Cell) value {
 	case of.Name == "github" && (name == "head_ref" || name == "base_ref"):
 		return value{truth: yes}
 	case of.Name == "inputs":
-		if v, ok := cell["inputs."+strings.ToLower(name)]; ok || cell[uncalled] != "" {
-			return text(v)
+		if v, ok := cell["inputs."+strings.ToLower(name)]; ok && v != "" {
+			return value{text: v, known: true, truth: yes} // as a text it is true, whatever it says
+		} else if ok || cell[uncalled] != "" {
+			return text("")
 		}
 	case of.Name == "github" && name == "ref_name":
 		return text("1/merge")
