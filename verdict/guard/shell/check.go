@@ -183,7 +183,8 @@ func (c Command) Idle() bool {
 		return false
 	}
 	return prints(args) || slices.Contains(installing, args[word]) ||
-		(word != 1 || slices.Contains(building, args[word])) && isProgram(args[0]) || word != 1 && strings.HasPrefix(path.Base(args[0]), "python")
+		(word != 1 || slices.Contains(building, args[word])) && isProgram(args[0]) ||
+		strings.HasPrefix(path.Base(args[0]), "python") && (len(args) == 1 || slices.Contains(strings.Fields("-c -m -V --version -O -OO"), args[1]))
 }
 
 // examining are idle commands that may fail because of what they read, or that run others.
@@ -193,7 +194,8 @@ var examining = strings.Fields("test [ [[ git gh grep find jq xargs awk sed eval
 // vain reports whether a command cannot fail because of what it examines, whatever it is asked.
 func (c Command) vain() bool {
 	args := unwrap(c.Args)
-	return c.Idle() && (len(args) == 0 || !strings.HasPrefix(args[0], "$") && !slices.Contains(examining, path.Base(args[0])))
+	return c.Idle() && (len(args) == 0 || !strings.HasPrefix(args[0], "$") && !slices.Contains(examining, path.Base(args[0])) &&
+		!strings.HasPrefix(path.Base(args[0]), "python"))
 }
 
 // prints reports whether a command is code of JavaScript that only prints and ends.

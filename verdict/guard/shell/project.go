@@ -380,7 +380,9 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		}
 		name, extra := scriptOf(rest)
 		commands, known := p.targets[dir+"\x00npm\x00"+name]
-		if _, here := p.files[path.Join(dir, "package.json")]; !known && (!here || !slices.Contains(args, "--if-present")) {
+		elsewhere := func(a string) bool { return strings.HasPrefix(a, "-") && a != "--if-present" } // it may choose other packages
+		if _, here := p.files[path.Join(dir, "package.json")]; !known &&
+			(!here || !slices.Contains(rest, "--if-present") || slices.ContainsFunc(rest, elsewhere)) {
 			return nil
 		}
 		return append([]Command{}, slices.Concat(p.targets[dir+"\x00npm\x00pre"+name], with(commands, extra),
