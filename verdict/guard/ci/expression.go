@@ -148,7 +148,7 @@ func variable(n *actionlint.ObjectDerefNode, cell Cell) value {
 	switch {
 	case !ok && strings.HasSuffix(name, ".draft"):
 		return text("false")
-	case !ok && strings.HasSuffix(name, ".fork") && cell[fork] != "":
+	case !ok && name == "repo.fork" && cell[fork] != "":
 		return text("true")
 	case !ok:
 		return value{}

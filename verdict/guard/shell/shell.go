@@ -60,7 +60,7 @@ func Parse(script string, o Options) ([]Command, error) {
 	w := walker{used: map[string]bool{}, errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts,
 		functions: map[string]*syntax.Stmt{}, left: new(int)}
 	*w.left = maxSteps
-	w.passes = passing.MatchString(script)
+	w.passes, w.waits = passing.MatchString(script), waiting.MatchString(script)
 	for _, use := range uses.FindAllStringSubmatch(script, -1) {
 		w.used[use[1]] = true
 	}
@@ -77,6 +77,8 @@ func Parse(script string, o Options) ([]Command, error) {
 var (
 	// passing matches an exit with a status that the script kept, or a test of one with which it ends, or because of which.
 	passing = regexp.MustCompile(`exit "?\$|(?s:=\$\?.*(?:\b(?:exit|return) +"?[$1-9]|\n\s*(?:\[\[?|test) [^;&|\n]*\s*$))`)
+	// waiting matches a wait for one process, whose status is that of the wait.
+	waiting = regexp.MustCompile(`\bwait +(?:-n|"?\$)`)
 	// uses matches a word that is not just a variable which gets a value.
 	uses = regexp.MustCompile(`([A-Za-z_]\w*)(?:[^=\w]|==|$)`)
 )
@@ -85,12 +87,14 @@ var (
 type walker struct {
 	errexit, pipefail, each bool
 	passes                  bool            // the script exits with a status that it kept
+	waits                   bool            // the script ends with the status of what runs in the background
 	trapped                 bool            // a trap makes the script exit with success
 	ended, returned         bool            // the following statements are not reached, and those after the function are
 	used                    map[string]bool // the words that are not only variables which get a value
 	lost, conditional       bool            // of the current statement
 	depth                   int
-	left                    *int // how many more statements to walk, in called functions too
+	given                   []string // the arguments of the current function
+	left                    *int     // how many more statements to walk, in called functions too
 	functions               map[string]*syntax.Stmt
 	out                     []Command
 }
@@ -120,7 +124,7 @@ func (w *walker) stmt(s *syntax.Stmt, last bool) {
 	}
 	lost, conditional := w.lost, w.conditional
 	defer func() { w.lost, w.conditional, w.depth = lost, conditional, w.depth-1 }()
-	w.lost = w.lost || s.Negated || s.Background
+	w.lost = w.lost || s.Negated || s.Background && !w.waits
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		w.call(c)
@@ -251,9 +255,14 @@ func (w *walker) branches(c *syntax.IfClause, last bool) {
 	for ; c != nil; c = c.Else {
 		w.lost = lost || !fails(c.Then) && (c.Else == nil || !fails(c.Else.Then))
 		status, known := false, false
-		if len(c.Cond) > 0 {
-			w.block(c.Cond, true)
-			status, known = constant(c.Cond[len(c.Cond)-1])
+		if last := len(c.Cond) - 1; last >= 0 {
+			cond := slices.Clone(c.Cond)
+			if fails(c.Then) { // it says by itself what is done after a failure
+				plain := *cond[last]
+				plain.Negated, cond[last] = false, &plain
+			}
+			w.block(cond, true)
+			status, known = constant(c.Cond[last])
 		}
 		w.lost, w.conditional = lost, conditional || !known
 		if status || !known {
@@ -289,8 +298,14 @@ func (w *walker) call(c *syntax.CallExpr) {
 	if len(args) == 0 {
 		return
 	}
+	if i := slices.Index(args, "$@"); i >= 0 && len(w.given) > 0 {
+		args = slices.Replace(args, i, i+1, w.given...)
+	}
 	if body := w.functions[args[0]]; body != nil {
+		outer := w.given
+		w.given = args[1:]
 		w.stmt(body, true)
+		w.given = outer
 		w.ended, w.returned = w.ended && !w.returned, false
 		return
 	}
@@ -318,6 +333,8 @@ func (w *walker) call(c *syntax.CallExpr) {
 		if file, err := parsed(value, value); err == nil && len(file.Stmts) == 1 && w.forgives(file.Stmts[0]) {
 			w.functions[name] = file.Stmts[0]
 		}
+	case "shift":
+		w.given = w.given[min(1, len(w.given)):]
 	case "exec":
 		w.ended = len(args) > 1 && !w.conditional
 	}
