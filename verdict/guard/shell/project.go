@@ -317,7 +317,8 @@ func (p *Project) resolve(c Command, dir string, depth int, left *int) []Command
 	}
 	var out []Command
 	commands := p.task(c.Args, dir)
-	if commands == nil {
+	listed := commands != nil
+	if !listed {
 		commands = p.lookUp(unwrap(c.Args), dir)
 	}
 	if p.left -= len(commands); p.left < 0 {
@@ -332,6 +333,10 @@ func (p *Project) resolve(c Command, dir string, depth int, left *int) []Command
 	checks := func(c Command) bool { _, ok := c.Check(); return ok }
 	fails := func(c Command) bool { return !c.vain() }
 	if !slices.ContainsFunc(out, checks) && (commands == nil || slices.ContainsFunc(out, fails)) {
+		run := slices.IndexFunc(c.Args, func(a string) bool { return a == "run" || a == "task" || a == "run-script" })
+		if listed && run > 0 && !checks(c) {
+			c.Args = append([]string{"task"}, c.Args[run+1:]...)
+		}
 		return []Command{c} // by its name alone
 	}
 	return out

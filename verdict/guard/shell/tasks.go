@@ -8,20 +8,20 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
-// taskLists are where the files of task runners list tasks, by the base name of the file and the runner. A star is any key.
+// taskLists are where the files of task runners list tasks, by the base name of the file and the runner. Hatch has one
+// in each of its environments.
 var taskLists = map[string]map[string]string{
-	"composer.json": {"composer": "scripts"},
-	"deno.json":     {"deno": "tasks"},
-	"deno.jsonc":    {"deno": "tasks"},
-	"Taskfile.yml":  {"task": "tasks"},
-	"Taskfile.yaml": {"task": "tasks"},
-	"config.toml":   {"cargo": "alias"},
-	"pyproject.toml": {"poe": "tool poe tasks", "pdm": "tool pdm scripts", "rye": "tool rye scripts", "task": "tool taskipy tasks",
-		"hatch": "tool hatch envs * scripts"},
+	"composer.json":  {"composer": "scripts"},
+	"deno.json":      {"deno": "tasks"},
+	"deno.jsonc":     {"deno": "tasks"},
+	"Taskfile.yml":   {"task": "tasks"},
+	"Taskfile.yaml":  {"task": "tasks"},
+	"config.toml":    {"cargo": "alias"},
+	"pyproject.toml": {"poe": "tool poe tasks", "pdm": "tool pdm scripts", "rye": "tool rye scripts", "task": "tool taskipy tasks"},
 }
 
 // parts are the keys of a task that have its commands.
-var parts = strings.Fields("cmd cmds command shell sequence composite chain deps task")
+var parts = strings.Fields("cmd cmds command shell sequence composite chain deps task ref")
 
 // ListsTasks reports whether a file of this name has settings among which can be what a command runs.
 func ListsTasks(name string) bool {
@@ -35,24 +35,16 @@ func (p *Project) tasks(dir, name string, content []byte) {
 	if err != nil {
 		return
 	}
+	lists := func(runner, prefix string, list *doc.Node) {
+		for _, t := range list.Members() {
+			p.targets[dir+"\x00"+runner+"\x00"+prefix+t.Key] = append([]Command{}, steps(runner, t, list)...)
+		}
+	}
 	for runner, where := range taskLists[path.Base(name)] {
-		lists := []*doc.Node{root}
-		for key := range strings.FieldsSeq(where) {
-			var next []*doc.Node
-			for _, n := range lists {
-				if key == "*" {
-					next = append(next, n.Members()...)
-				} else if below := n.Get(key); below != nil {
-					next = append(next, below)
-				}
-			}
-			lists = next
-		}
-		for _, list := range lists {
-			for _, t := range list.Members() {
-				p.targets[dir+"\x00"+runner+"\x00"+t.Key] = append([]Command{}, steps(runner, t, list)...)
-			}
-		}
+		lists(runner, "", root.Get(strings.Fields(where)...))
+	}
+	for _, env := range root.Get("tool", "hatch", "envs").Members() {
+		lists("hatch", strings.TrimPrefix(env.Key+":", "default:"), env.Get("scripts"))
 	}
 }
 
@@ -66,15 +58,18 @@ func steps(runner string, n, list *doc.Node) (out []Command) {
 		text, ignored := strings.CutPrefix(n.Value, "- ")
 		if runner == "cargo" {
 			text = "cargo " + text
+		} else if (runner == "poe" || runner == "pdm") && n.Key != "shell" {
+			text = strings.ReplaceAll(text, "\n", " ")
 		}
 		first, _, _ := strings.Cut(strings.TrimPrefix(text, "@"), " ")
 		switch other := list.Get(first); {
 		case strings.HasPrefix(text, "@php "), strings.HasPrefix(text, "@composer "):
 			text = text[1:]
-		case other != nil && other != n && runner != "task" && runner != "deno" && (runner != "composer" || text[0] == '@'), n.Key == "task":
-			text = runner + " " + strings.TrimPrefix(text, "@")
+		case other != nil && other != n && runner != "task" && runner != "deno" && (runner != "composer" || text[0] == '@'),
+			n.Key == "task", n.Key == "ref":
+			text = runner + " run " + strings.TrimPrefix(text, "@")
 		}
-		out, err := Parse(text, Options{})
+		out, err := Parse(text, Options{Errexit: runner == "task"}) // Task sets it itself
 		if err != nil {
 			out = []Command{{Args: strings.Fields(text)}}
 		}
@@ -83,13 +78,18 @@ func steps(runner string, n, list *doc.Node) (out []Command) {
 		}
 		return out
 	}
+	known := n.Kind == doc.List
 	for _, item := range n.Items {
 		switch key := item.Key; {
 		case n.Kind == doc.List, slices.Contains(parts, key):
+			known = true
 			out = append(out, steps(runner, item, list)...)
 		case key == "script" || key == "call" || key == "dependencies": // a function of Python, or tasks of Deno
 			out = append(out, Command{Args: []string{item.Value + " "}})
 		}
+	}
+	if !known && len(out) == 0 { // in a form that is not known here
+		out = []Command{{Args: []string{n.Key + " "}}}
 	}
 	for i := range out {
 		out[i].Lost = out[i].Lost || n.Text("ignore_error") == "true"
@@ -114,10 +114,13 @@ func (p *Project) task(args []string, dir string) (out []Command) {
 		return nil
 	}
 	name, extra := scriptOf(args)
-	if runner == "hatch" { // it has an environment before it
-		name = name[strings.LastIndexByte(name, ':')+1:]
+	if runner == "hatch" && args[0] != "run" { // it has tests of its own
+		return nil
 	}
-	out = p.targets[dir+"\x00"+runner+"\x00"+name]
+	out, known := p.targets[dir+"\x00"+runner+"\x00"+strings.TrimPrefix(name, "default:")]
+	if !known && runner == "hatch" { // an environment has the scripts of the default one, too
+		out = p.targets[dir+"\x00hatch\x00"+name[strings.LastIndexByte(name, ':')+1:]]
+	}
 	for runner == "task" && len(extra) > 0 && out != nil { // further tasks
 		out, extra = append(slices.Clip(out), p.targets[dir+"\x00task\x00"+extra[0]]...), extra[1:]
 	}
