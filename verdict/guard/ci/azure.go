@@ -34,7 +34,10 @@ var parameter = regexp.MustCompile(`<<[^<>\n]*>>|\$\([\w.]+\)`)
 func readAzure(root *doc.Node) (Pipeline, error) {
 	p := Pipeline{Strength: Always, Line: 1}
 	if pr := root.Get("pr"); pr != nil {
-		left := slices.Concat(pr.Get("branches", "exclude").Strings(), pr.Get("paths", "exclude").Strings())
+		left := pr.Get("branches", "exclude").Strings()
+		if pr.Get("paths", "include") == nil { // one in a deeper folder counts more
+			left = slices.Concat(left, pr.Get("paths", "exclude").Strings())
+		}
 		if p.Line = pr.Line; pr.Value == "none" || contains(left, "*", "**", "/") {
 			p.Strength = Elsewhere
 		}
@@ -73,10 +76,21 @@ func azureJobs(p *Pipeline, n *doc.Node, outer Strength) {
 			job.Cells = append(job.Cells, c)
 		}
 	}
-	for _, s := range steps.Items {
+	add := func(s *doc.Node, at Strength) {
 		step := azureStep(s)
 		step.steer("variables", n)
+		own := step.Strength
+		step.Strength = func(c Cell) Strength { return min(own(c), at) }
 		job.Steps = append(job.Steps, step)
+	}
+	for _, s := range steps.Items {
+		if inner := s.Members(); len(inner) == 1 && strings.HasPrefix(inner[0].Key, "${{") { // steps under a condition
+			for _, one := range inner[0].Items {
+				add(one, Sometimes)
+			}
+			continue
+		}
+		add(s, Always)
 	}
 	p.Jobs = append(p.Jobs, job)
 }

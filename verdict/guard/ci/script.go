@@ -67,6 +67,9 @@ func scripts(files []change.File) []change.Finding {
 // ends matches a line of Python, JavaScript, Ruby or Perl, outside of any block, with which a program ends with success.
 var ends = regexp.MustCompile(`(?m)^(?:(?:sys\.|process\.)?exit(?:\(0?\)| +0)?|os\._exit\(0\)|raise SystemExit(?:\(0?\))?)[;\s]*$`)
 
+// declares matches a line that does nothing by itself, as those of functions, which may stand behind the end of a program.
+var declares = regexp.MustCompile(`^(?:$|[\s}\])#/=]|(?:(?:async +)?function|def|sub|class|end|__END__)\b)`)
+
 // ended holds a program that a pipeline runs, and that ends now before it does what it did.
 func (c *comparison) ended() {
 	for _, f := range c.files {
@@ -75,7 +78,8 @@ func (c *comparison) ended() {
 			continue
 		}
 		rest := bytes.TrimSpace(f.After[at[1]:])
-		if len(rest) == 0 || !bytes.Contains(f.Before, rest) || ends.Match(f.Before[:bytes.Index(f.Before, rest)]) {
+		does := func(line []byte) bool { return !declares.Match(line) }
+		if !slices.ContainsFunc(bytes.Split(rest, []byte("\n")), does) || !bytes.Contains(f.Before, rest) || ends.Match(f.Before[:bytes.Index(f.Before, rest)]) {
 			continue
 		}
 		runs := func(r Run) bool {
