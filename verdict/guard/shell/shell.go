@@ -61,6 +61,7 @@ func Parse(script string, o Options) ([]Command, error) {
 		functions: map[string]*syntax.Stmt{}, left: new(int)}
 	*w.left = maxSteps
 	w.passes, w.waits = passing.MatchString(script), waiting.MatchString(script)
+	w.refuses = refusing.MatchString(script)
 	for _, use := range uses.FindAllStringSubmatch(script, -1) {
 		w.used[use[1]] = true
 	}
@@ -77,6 +78,8 @@ func Parse(script string, o Options) ([]Command, error) {
 var (
 	// passing matches an exit with a status that the script kept, or a test of one with which it ends, or because of which.
 	passing = regexp.MustCompile(`exit "?\$|(?s:=\$\?.*(?:\b(?:exit|return) +"?[$1-9]|\n\s*(?:\[\[?|test) [^;&|\n]*\s*$))`)
+	// refusing matches an end with a failure.
+	refusing = regexp.MustCompile(`\b(?:exit|return) +"?[1-9$]|\bfalse\b`)
 	// waiting matches a wait for one process, whose status is that of the wait.
 	waiting = regexp.MustCompile(`\bwait +(?:-n|"?\$)`)
 	// uses matches a word that is not just a variable which gets a value.
@@ -87,6 +90,7 @@ var (
 type walker struct {
 	errexit, pipefail, each bool
 	passes                  bool            // the script exits with a status that it kept
+	refuses, retries        bool            // the script ends with a failure somewhere, and a loop makes use of that
 	waits                   bool            // the script ends with the status of what runs in the background
 	trapped                 bool            // a trap makes the script exit with success
 	ended, returned         bool            // the following statements are not reached, and those after the function are
@@ -140,13 +144,13 @@ func (w *walker) stmt(s *syntax.Stmt, last bool) {
 		w.out = inner.out
 	case *syntax.ForClause:
 		if words, listed := c.Loop.(*syntax.WordIter); !listed || !words.InPos.IsValid() || len(words.Items) > 0 {
-			w.block(c.Do, last && w.errexit)
+			w.loop(c.Do, last, false)
 		}
 	case *syntax.WhileClause:
 		w.conditional = true
 		w.block(c.Cond, false)
 		if status, known := constant(c.Cond[len(c.Cond)-1]); !known || status != c.Until {
-			w.block(c.Do, last && w.errexit)
+			w.loop(c.Do, last, known)
 		}
 	case *syntax.CaseClause:
 		w.conditional = true
@@ -164,6 +168,22 @@ func (w *walker) stmt(s *syntax.Stmt, last bool) {
 	}
 }
 
+// loop walks what is repeated, endlessly or not. A command whose success leaves a loop can fail a script that else ends with a
+// failure, or not at all.
+func (w *walker) loop(do []*syntax.Stmt, last, endless bool) {
+	outer := w.retries
+	w.retries = endless || w.refuses
+	w.block(do, last && w.errexit)
+	w.retries = outer
+}
+
+// leaves reports whether a statement leaves a loop that tries a command again until it succeeds.
+func (w *walker) leaves(s *syntax.Stmt) bool {
+	words := wordsOf(s)
+	return w.retries && len(words) > 0 && (words[0] == "break" || (words[0] == "exit" || words[0] == "return") &&
+		(len(words) == 1 || words[1] == "0"))
+}
+
 // within walks one of several branches: an end of the branch does not end the rest of the script.
 func (w *walker) within(walk func()) {
 	errexit, pipefail := w.errexit, w.pipefail
@@ -176,14 +196,15 @@ func (w *walker) binary(c *syntax.BinaryCmd, last bool) {
 	status, known := constant(c.X)
 	switch c.Op {
 	case syntax.OrStmt:
-		w.lost = lost || w.forgives(c.Y)
+		both, _ := c.X.Cmd.(*syntax.BinaryCmd)
+		w.lost = lost || w.forgives(c.Y) && (both == nil || both.Op != syntax.AndStmt || !w.leaves(both.Y))
 		w.stmt(c.X, last)
 		w.lost, w.conditional = lost, true
 	case syntax.AndStmt:
-		w.lost = lost || !last && !w.passes && !w.each
+		again := w.leaves(c.Y)
+		w.lost, w.conditional = lost || !last && !w.passes && !w.each && !again, conditional || again
 		w.stmt(c.X, last)
-		w.lost = lost
-		w.conditional = conditional || isTest(c.X)
+		w.lost, w.conditional = lost, conditional || isTest(c.X)
 	default: // a pipe
 		w.lost = lost || !w.pipefail && !summarised(c)
 		w.stmt(c.X, last)
@@ -253,7 +274,7 @@ func (w *walker) forgives(s *syntax.Stmt) bool {
 func (w *walker) branches(c *syntax.IfClause, last bool) {
 	lost, conditional := w.lost, w.conditional
 	for ; c != nil; c = c.Else {
-		w.lost = lost || !fails(c.Then) && (c.Else == nil || !fails(c.Else.Then))
+		w.lost = lost || !fails(c.Then) && (len(c.Then) == 0 || !w.leaves(c.Then[len(c.Then)-1])) && (c.Else == nil || !fails(c.Else.Then))
 		status, known := false, false
 		if last := len(c.Cond) - 1; last >= 0 {
 			cond := slices.Clone(c.Cond)
