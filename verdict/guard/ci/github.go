@@ -170,7 +170,7 @@ func githubJob(root, j *doc.Node) Job {
 		if attempts := cmp.Or(step.With["max_attempts"], step.With["attempt_limit"]); attempts != "" {
 			step.Context += " in " + attempts + " attempts"
 		}
-		for _, set := range sets.FindAllStringSubmatch(s.Text("run"), -1) {
+		for _, set := range sets.FindAllStringSubmatch(strings.ReplaceAll(s.Text("run"), "\\\n", " "), -1) {
 			vars := exported.Items[0]
 			vars.Items = append(vars.Items, &doc.Node{Key: set[1], Value: strings.Trim(set[2], `"' `)})
 		}
