@@ -280,7 +280,8 @@ func passesOver(template string) bool {
 	commands, err := shell.Parse(template, shell.Options{})
 	runs := func(c shell.Command) bool {
 		at := slices.IndexFunc(c.Args, func(a string) bool { return strings.Contains(a, "{0}") })
-		reads := strings.HasSuffix(c.Args[0], "sh") && !strings.HasSuffix(c.Args[0], "pwsh") && slices.ContainsFunc(c.Args[:max(at, 0)], onlyReads.MatchString)
+		reads := strings.HasSuffix(c.Args[0], "sh") && !strings.HasSuffix(c.Args[0], "pwsh") &&
+			slices.ContainsFunc(c.Args[:max(at, 0)], onlyReads.MatchString)
 		return at >= 0 && !c.Idle() && !reads
 	}
 	return err == nil && strings.Contains(template, "{0}") && !slices.ContainsFunc(commands, runs)

@@ -79,7 +79,8 @@ func (c *comparison) ended() {
 		}
 		rest := bytes.TrimSpace(f.After[at[1]:])
 		does := func(line []byte) bool { return !declares.Match(line) }
-		if !slices.ContainsFunc(bytes.Split(rest, []byte("\n")), does) || !bytes.Contains(f.Before, rest) || ends.Match(f.Before[:bytes.Index(f.Before, rest)]) {
+		if !slices.ContainsFunc(bytes.Split(rest, []byte("\n")), does) ||
+			!bytes.Contains(f.Before, rest) || ends.Match(f.Before[:bytes.Index(f.Before, rest)]) {
 			continue
 		}
 		runs := func(r Run) bool {

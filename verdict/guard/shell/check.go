@@ -184,8 +184,11 @@ func (c Command) Idle() bool {
 	}
 	return prints(args) || slices.Contains(installing, args[word]) ||
 		(word != 1 || slices.Contains(building, args[word])) && isProgram(args[0]) ||
-		strings.HasPrefix(path.Base(args[0]), "python") && (len(args) == 1 || slices.Contains(strings.Fields("-c -m -V --version -O -OO"), args[1]))
+		strings.HasPrefix(path.Base(args[0]), "python") && (len(args) == 1 || slices.Contains(unread, args[1]))
 }
+
+// unread are options with which Python runs something else than a file, or without its assertions.
+var unread = strings.Fields("-c -m -V --version -O -OO")
 
 // examining are idle commands that may fail because of what they read, or that run others.
 var examining = strings.Fields("test [ [[ git gh grep find jq xargs awk sed eval source . env command curl wget kill false docker " +
