@@ -65,7 +65,8 @@ func scripts(files []change.File) []change.Finding {
 }
 
 // ends matches a line of Python, JavaScript, Ruby or Perl, outside of any block, with which a program ends with success.
-var ends = regexp.MustCompile(`(?m)^(?:(?:sys\.|process\.)?exit(?:\(0?\)| +0)?|os\._exit\(0\)|raise SystemExit(?:\(0?\))?)[;\s]*$`)
+var ends = regexp.MustCompile(
+	`(?m)^(?:(?:sys\.|process\.)?exit(?:\s*\(\s*0?\s*\)| +0)?|os\._exit\s*\(\s*0\s*\)|raise SystemExit(?:\s*\(\s*0?\s*\))?)[;\s]*$`)
 
 // declares matches a line that does nothing by itself, as those of functions, which may stand behind the end of a program.
 var declares = regexp.MustCompile(`^(?:$|[\s}\])#/=]|(?:(?:async +)?function|def|sub|class|end|__END__)\b)`)
@@ -77,10 +78,13 @@ func (c *comparison) ended() {
 		if at == nil || f.Path != f.OldPath || !slices.Contains([]string{".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl"}, path.Ext(f.Path)) {
 			continue
 		}
-		rest := bytes.TrimSpace(f.After[at[1]:])
 		does := func(line []byte) bool { return !declares.Match(line) }
-		if !slices.ContainsFunc(bytes.Split(rest, []byte("\n")), does) ||
-			!bytes.Contains(f.Before, rest) || ends.Match(f.Before[:bytes.Index(f.Before, rest)]) {
+		rest, ended := f.After[at[1]:], []byte(nil) // what no longer runs, and what did not before
+		if was := ends.FindIndex(f.Before); was != nil {
+			ended = f.Before[was[1]:]
+		}
+		lost := func(from []byte) bool { return bytes.Contains(solid(from), solid(rest)) }
+		if !slices.ContainsFunc(bytes.Split(rest, []byte("\n")), does) || !lost(f.Before) || lost(ended) {
 			continue
 		}
 		runs := func(r Run) bool {
@@ -94,6 +98,9 @@ func (c *comparison) ended() {
 		}
 	}
 }
+
+// solid is a text without its blanks and line ends.
+func solid(text []byte) []byte { return bytes.Join(bytes.Fields(text), nil) }
 
 // recipes finds targets without any other finding that lost commands and have no new one. By their names the targets
 // check something.
