@@ -65,7 +65,7 @@ func steps(runner string, n, list *doc.Node) (out []Command) {
 		switch other := list.Get(first); {
 		case strings.HasPrefix(text, "@php "), strings.HasPrefix(text, "@composer "):
 			text = text[1:]
-		case other != nil && other != n && runner != "task" && runner != "deno" && (runner != "composer" || text[0] == '@'),
+		case other != nil && other != n && runner != "task" && runner != "deno" && (runner != "composer" || strings.HasPrefix(text, "@")),
 			n.Key == "task", n.Key == "ref":
 			text = runner + " run " + strings.TrimPrefix(text, "@")
 		}
