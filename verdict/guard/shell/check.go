@@ -32,6 +32,8 @@ var (
 	checkWords = programs.Words("checking")
 	fixWords   = programs.Words("fixing")
 	idle       = programs.Words("idle")
+	examining  = programs.Words("examining")
+	unread     = programs.Words("unread")
 	installing = programs.Words("installing")
 	building   = programs.Words("building")
 	compilers  = programs.Words("compilers")
@@ -172,7 +174,10 @@ func (c Command) Builds() bool {
 // builds.
 func (c Command) Idle() bool {
 	args := unwrap(c.Args)
-	if c.Lost || len(args) == 0 || slices.Contains(idle, path.Base(args[0])) || strings.HasPrefix(args[0], "$") {
+	if c.Lost || len(args) == 0 || strings.HasPrefix(args[0], "$") {
+		return true
+	}
+	if name := path.Base(args[0]); slices.Contains(idle, name) || slices.Contains(examining, name) {
 		return true
 	}
 	if docker := path.Base(args[0]); strings.HasPrefix(docker, "docker") || docker == "podman" {
@@ -187,18 +192,15 @@ func (c Command) Idle() bool {
 		strings.HasPrefix(path.Base(args[0]), "python") && (len(args) == 1 || slices.Contains(unread, args[1]))
 }
 
-// unread are options with which Python runs something else than a file, or without its assertions.
-var unread = strings.Fields("-c -m -V --version -O -OO")
-
-// examining are idle commands that may fail because of what they read, or that run others.
-var examining = strings.Fields("test [ [[ git gh grep find jq xargs awk sed eval source . env command curl wget kill false docker " +
-	"docker-compose podman")
-
 // vain reports whether a command cannot fail because of what it examines, whatever it is asked.
 func (c Command) vain() bool {
 	args := unwrap(c.Args)
-	return c.Idle() && (len(args) == 0 || !strings.HasPrefix(args[0], "$") && !slices.Contains(examining, path.Base(args[0])) &&
-		!strings.HasPrefix(path.Base(args[0]), "python"))
+	if len(args) == 0 {
+		return true
+	}
+	name := path.Base(args[0])
+	return c.Idle() && !strings.HasPrefix(args[0], "$") && !strings.HasPrefix(name, "docker") && name != "podman" &&
+		!strings.HasPrefix(name, "python") && !slices.Contains(examining, name)
 }
 
 // prints reports whether a command is code of JavaScript that only prints and ends.
