@@ -237,9 +237,9 @@ func (m material) refute(ctx context.Context, f verdict.Finding, nonce string) P
 	}
 	said := fmt.Sprintf("%s, %s, at %s\nIts quote:\n%s\n\nThe claim: %s\nWhy it matters: %s\nSuggested: %s", f.Rule, f.Severity,
 		verdict.Place(f.Path, f.Line), f.Quote, f.Claim, f.Why, f.Suggestion)
-	outcomes := []verdict.Checked{verdict.Upheld, verdict.Overruled}
+	outcomes := []string{verdict.CheckMarker(verdict.Upheld), verdict.CheckMarker(verdict.Overruled)}
 	if m.lowers(f) {
-		outcomes = append(outcomes, verdict.Lowered)
+		outcomes = append(outcomes, verdict.CheckMarker(verdict.Lowered))
 	}
 	return Prompt{
 		{"subject", fmt.Sprintf("\n# The finding\n\nYour working directory holds the files as the change makes them. Text between <%[1]s> and "+
@@ -247,7 +247,7 @@ func (m material) refute(ctx context.Context, f verdict.Finding, nonce string) P
 			m.fence, m.quote(Passage{"finding", said}))},
 		{"row", "\n# The rule that it cites\n\n" + law + "\n"},
 		{"code", m.codeOf(ctx, f)},
-		{"closing", checkClosing(nonce, outcomes)},
+		{"closing", closing(nonce, "the outcome, one of these", outcomes...)},
 	}
 }
 
@@ -278,16 +278,6 @@ func (m material) codeOf(ctx context.Context, f verdict.Finding) string {
 	}
 	b.WriteString(m.quote(Passage{fmt.Sprintf("lines %d to %d of %s", from, to, f.Path), shown.String()}))
 	return b.String()
-}
-
-// checkClosing asks for the two lines that end a check.
-func checkClosing(nonce string, outcomes []verdict.Checked) string {
-	var markers []string
-	for _, o := range outcomes {
-		markers = append(markers, verdict.CheckMarker(o))
-	}
-	return fmt.Sprintf("\n# The closing lines\n\nThe last two lines of your answer, with nothing after them, are this one:\n%s\nand below "+
-		"it the outcome, one of these and no other: %s\n", verdict.RunLine(nonce), strings.Join(markers, " "))
 }
 
 // fixer is the engine and the model that the newest fix among the commits names.

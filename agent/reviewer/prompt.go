@@ -280,9 +280,13 @@ func (m material) changed(part int) string {
 	return b.String() + m.between("changed files", list.String())
 }
 
-// closing asks for the two lines that end an answer.
-func closing(nonce string) string {
-	return fmt.Sprintf("\n# The closing lines\n\nThe last two lines of your answer, with nothing after them, are this one:\n%s\nand below "+
-		"it your verdict: %s or %s\n",
-		verdict.RunLine(nonce), verdict.Marker(verdict.Approve), verdict.Marker(verdict.RequestChanges))
+// closing asks for the two lines that end an answer: this run's, and one of the markers, which is said to be the named thing.
+func closing(nonce, named string, markers ...string) string {
+	return fmt.Sprintf("\n# The closing lines\n\nEnd your answer with two lines, and nothing after them. The first is:\n%s\nThe second is %s:\n%s\n",
+		verdict.RunLine(nonce), named, strings.Join(markers, "\n"))
+}
+
+// verdictClosing asks for the two lines that end a review.
+func verdictClosing(nonce string) string {
+	return closing(nonce, "your verdict, one of these", verdict.Marker(verdict.Approve), verdict.Marker(verdict.RequestChanges))
 }

@@ -93,6 +93,19 @@ func TestInstructionsAreTheSameForEveryChange(t *testing.T) {
 	}
 }
 
+// TestTheClosingLinesStandAsTheyAreToBeWritten: each on a line of its own, and no two of them as in an answer.
+func TestTheClosingLinesStandAsTheyAreToBeWritten(t *testing.T) {
+	text := hostile(t).prompt(0, "NONCE").String()
+	want := "\nEnd your answer with two lines, and nothing after them. The first is:\n" + verdict.RunLine("NONCE") +
+		"\nThe second is your verdict, one of these:\n" + verdict.Marker(verdict.Approve) + "\n" + verdict.Marker(verdict.RequestChanges) + "\n"
+	if !strings.HasSuffix(text, want) {
+		t.Errorf("the prompt ends with %q, want %q", text[max(0, len(text)-len(want)):], want)
+	}
+	if j := verdict.Judge(text, "NONCE", verdict.Grounds{}); j.Verdict == verdict.Approve || j.Complete {
+		t.Error("the prompt itself counts as an answer")
+	}
+}
+
 func TestASmallerRiskIsToldFewerReads(t *testing.T) {
 	m := hostile(t)
 	for tier, want := range map[change.Tier]string{change.Trivial: "have 4 reads", change.Lite: "have 8 reads", change.Full: "have 12 reads"} {

@@ -97,7 +97,6 @@ func (m material) unlisted(j verdict.Judgement, g verdict.Grounds, nonce string)
 		{"first text", earlier},
 		{"lists", "\n# What its lists have\n" + m.quote(Passage{"lists", strings.Join(lists, "\n")})},
 		{"files", "\n# The changed files\n" + m.quote(Passage{"files", strings.Join(g.Changed, "\n")})},
-		{"closing", fmt.Sprintf("\n# The closing lines\n\nThe last two lines of your answer, with nothing after them, are these:\n%s\n%s\n",
-			verdict.RunLine(nonce), verdict.ReadMarker)},
+		{"closing", closing(nonce, "this", verdict.ReadMarker)},
 	}
 }

@@ -50,7 +50,7 @@ func (m material) Prompts() []Prompt {
 // prompt asks about one part of the change. Only the first turn has what all parts need: the session
 // remembers it.
 func (m material) prompt(part int, nonce string) Prompt {
-	rest := Prompt{{"change", m.changed(part)}, {"evidence", m.evidence(part)}, {"closing", closing(nonce)}}
+	rest := Prompt{{"change", m.changed(part)}, {"evidence", m.evidence(part)}, {"closing", verdictClosing(nonce)}}
 	if part > 0 {
 		return rest
 	}
@@ -293,7 +293,7 @@ func (m material) again(ctx context.Context, answer verdict.Judgement, files []s
 			"\nExamine what you left out. Then give the whole answer again, in the same form: all dimensions, every changed file of this turn, " +
 			"all findings, the earlier ones too, be it among those that are gone, and an answer to each piece of evidence. What you take back " +
 			"goes under candidates.\n"},
-		{"closing", closing(nonce)},
+		{"closing", verdictClosing(nonce)},
 	}
 }
 
