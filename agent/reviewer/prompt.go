@@ -170,7 +170,7 @@ func (m material) rows() string {
 	}
 	idle := ""
 	if len(m.criteria.idle) > 0 {
-		idle = "\nNo row applies of " + strings.Join(names(m.criteria.idle), ", ") + ": leave these dimensions out of the answer.\n"
+		idle = "\nLeave out of the answer, because no row applies: " + strings.Join(names(m.criteria.idle), ", ") + ".\n"
 	}
 	return "\n# The rows that apply\n\nOf the guidelines only these rows are about this change. A finding under another one is dropped; " +
 		"pass over what the guidelines say of those.\n" + list.String() + "\n" + idle
