@@ -109,6 +109,7 @@ func TestTheClosingLinesStandAsTheyAreToBeWritten(t *testing.T) {
 func TestASmallerRiskIsToldFewerReads(t *testing.T) {
 	m := hostile(t)
 	for tier, want := range map[change.Tier]string{change.Trivial: "have 4 reads", change.Lite: "have 8 reads", change.Full: "have 12 reads"} {
+		want = "Besides the files named here, you " + want + " and searches. "
 		m.understood.Tier = tier
 		if text := m.prompt(0, "NONCE").String(); !strings.Contains(text, want) {
 			t.Errorf("a session of tier %s is not told %q", tier, want)

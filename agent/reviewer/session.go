@@ -35,7 +35,7 @@ type Examination struct {
 // cache keeps them for the next review.
 func (m material) Instructions() string {
 	return guidelines.ReviewerInstructions() + answerFormat +
-		"\n# Guidelines\n\nThey are the only law of a review. A finding cites one of their rows.\n\n" + m.criteria.text
+		"\n# Guidelines\n\n" + m.criteria.text
 }
 
 // Prompts are the prompts of a session that reviews the change, one for each turn, each with its own nonce.
