@@ -244,6 +244,19 @@ func TestGraphsHaveEachNodeOnceAndAnEdgeForEachUse(t *testing.T) {
 	}
 }
 
+// TestALanguageThatIsNotReadIsNamed: silence about code that nobody read would pass for a proof that nobody uses it.
+func TestALanguageThatIsNotReadIsNamed(t *testing.T) {
+	s := sheetOf(t, changing(t,
+		map[string]string{"src/Plan.hs": "plan x = x\n", "src/Query.hs": "import Plan\n\nquery = plan 1\n"},
+		map[string]string{"src/Plan.hs": "plan x y = x\n", "Makefile": "all:\n\tghc src/Plan.hs\n", "notes.txt": "No code.\n"}), "")
+	same := func(text string) string { return text }
+	const want = "The language of 2 changed files (.hs, makefile) is not read: who uses what is defined there is not listed.\n" +
+		"\nNothing was found in what was read.\n"
+	if got := s.Text(same, same); got != intro+want {
+		t.Errorf("the sheet is %q", got)
+	}
+}
+
 // TestWhatIsUnseenLeavesRoomForTheSheet has long paths in what was not searched.
 func TestWhatIsUnseenLeavesRoomForTheSheet(t *testing.T) {
 	var s Sheet

@@ -10,6 +10,7 @@ import (
 	"touchstone/agent/outline"
 	"touchstone/worktree"
 	"touchstone/worktree/diff"
+	"touchstone/worktree/filekind"
 	"touchstone/worktree/lazyregexp"
 )
 
@@ -41,9 +42,11 @@ type changed struct {
 	// counts those beyond a sheet's bound.
 	common []Name
 	untold int
-	// unread counts files without text; broken are files that do not parse.
-	unread int
-	broken []string
+	// unread counts files without text, and foreign files of code in a language that is not read, whose endings are
+	// foreignEnds; broken are files that do not parse.
+	unread, foreign int
+	foreignEnds     map[string]bool
+	broken          []string
 }
 
 // goSide is a changed Go file.
@@ -58,7 +61,7 @@ type goSide struct {
 // understand finds the names that a change touches. sides are those of all files of the diff but submodules, in its order.
 func understand(diff diff.Diff, sides []worktree.Sides) changed {
 	c := changed{added: map[string]map[int]string{}, outlines: map[string][]outline.Block{}, annotated: map[string]bool{},
-		bases: map[string][]string{}, used: map[string]bool{}, kept: map[string]bool{}}
+		bases: map[string][]string{}, used: map[string]bool{}, kept: map[string]bool{}, foreignEnds: map[string]bool{}}
 	var found []Name
 	named := literals{}
 	for _, f := range diff.Files {
@@ -88,6 +91,10 @@ func understand(diff diff.Diff, sides []worktree.Sides) changed {
 		}
 		if passed(f.Path) {
 			continue
+		}
+		if !outline.Knows(f.Path) && filekind.Code(f.Path) {
+			c.foreign++
+			c.foreignEnds[strings.ToLower(cmp.Or(path.Ext(f.Path), path.Base(f.Path)))] = true
 		}
 		test := kindOf(f.Path) == "test"
 		before, after := outline.Of(s.OldPath, s.Before), outline.Of(s.Path, s.After)

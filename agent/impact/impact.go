@@ -11,6 +11,9 @@ package impact
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"touchstone/agent/bounded"
 	"touchstone/agent/impact/golang"
@@ -169,6 +172,8 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 		}
 	}
 	unseen(c.unread, "%s too large to be read, or no text.", verdict.Amount(c.unread, "changed file is", "changed files are"))
+	unseen(c.foreign, "The language of %s (%s) is not read: who uses what is defined there is not listed.",
+		verdict.Amount(c.foreign, "changed file", "changed files"), strings.Join(slices.Sorted(maps.Keys(c.foreignEnds)), ", "))
 	for _, name := range c.broken[:min(len(c.broken), maxBroken)] {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s does not parse: its definitions are read off its indentation.", name))
 	}

@@ -56,7 +56,7 @@ func (s Sheet) Text(path, spell func(string) string) string {
 	share(maxSheet-b.Len()-len(appendix), &names, &called, &around)
 	found := names.String() + around.String() + called.String() + appendix
 	if b.Len() == opening && found == "" {
-		found = "\nNothing was found.\n"
+		found = "\nNothing was found in what was read.\n"
 	}
 	return b.String() + found
 }
