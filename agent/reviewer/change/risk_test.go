@@ -25,6 +25,8 @@ func TestWhatALineTouchesDecidesMoreThanHowManyThereAre(t *testing.T) {
 		{"a.erb", "+<% transaction do %>\n", Full, "a transaction"},
 		{"a.ts", "-  if (!user) return\n", Full, "a check that is taken away"},
 		{"a.ts", "-  if (!user) return\n+\n+  if (!user) return\n", Lite, "a condition"},
+		{"a.ts", "-  if (!user) return\n+  if (strict) {\n+    if (!user) return\n+  }\n", Full, "a check whose indentation changes"},
+		{"a.ts", "-  if (!user) return\n+    if (!user) return 1\n", Full, "a check that is taken away"},
 		{"a.py", "+    if count > 3:\n", Lite, "a condition"},
 		{"a.go", "+\treturn nil, err\n", Lite, "how failures are told"},
 		{"a.go", "+\tdefer f.Close()\n", Lite, "deferred"},
