@@ -172,8 +172,8 @@ func (m material) rows() string {
 	if len(m.criteria.idle) > 0 {
 		idle = "\nLeave out of the answer, because no row applies: " + strings.Join(names(m.criteria.idle), ", ") + ".\n"
 	}
-	return "\n# The rows that apply\n\nOf the guidelines only these rows are about this change. Pass over the others: a finding under one of " +
-		"them is dropped.\n" + list.String() + "\n" + idle
+	return "\n# The rows that apply\n\nOf the guidelines only these rows are about this change. Pass over the others: a finding under one " +
+		"of them is dropped.\n" + list.String() + "\n" + idle
 }
 
 // describe quotes what people and machines wrote about the change.
