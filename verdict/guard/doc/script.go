@@ -99,16 +99,16 @@ func (s *script) value(depth int) *Node {
 		return &Node{Line: t.Line}
 	case s.is(0, "{[("):
 		out := &Node{Kind: Map, Line: t.Line}
-		if t.Text == "[" {
-			out.Kind = List
-		}
 		s.at++
 		from := s.at
+		if t.Text == "[" || from < len(s.tokens) && isLiteral(s.tokens[from]) && s.is(1, ",") { // a list, or the arguments of a call
+			out.Kind = List
+		}
 		s.members(out, depth)
 		switch {
-		case t.Text == "[":
+		case out.Kind == List:
 			s.trailing(out)
-		case t.Text != "[" && s.at == from+1 && isLiteral(s.tokens[from]):
+		case s.at == from+1 && isLiteral(s.tokens[from]):
 			return &Node{Value: unquote(s.tokens[from].Text), Line: s.tokens[from].Line}
 		}
 		return out

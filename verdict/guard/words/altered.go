@@ -252,7 +252,7 @@ var (
 
 var (
 	// flags matches the flags of compilers and of Maven with which less is checked, strict those that make warnings errors.
-	flags  = regexp.MustCompile(`-Wno-|-fno-|[-/]wd\d|-D[\w.]*[fF]ail\w*=false|-D[\w.]*failure\.ignore`)
+	flags  = regexp.MustCompile(`-W:?no-|-fno-|[-/]wd\d|-D[\w.]*[fF]ail\w*=false|-D[\w.]*failure\.ignore`)
 	strict = regexp.MustCompile(`(?i)warnings?-as-errors?|-Werror\b|-D\s?warnings\b|/WX\b`)
 	// branch matches what makes a line depend on something.
 	branch = regexp.MustCompile(`(?i)^(?:else\s?)?if\b|^ifn?(?:eq|def)\b|^unless\b|\|\||&$|^(?:exit|return) 0`)
