@@ -94,10 +94,15 @@ func statements(name string, content []byte) ([]statement, error) {
 func deciding(root *doc.Node) {
 	root.Items = slices.DeleteFunc(root.Items, func(n *doc.Node) bool {
 		speed := func(setting *doc.Node) bool {
-			return setting.Key == "queue_controls_comment" || setting.Key == "max_parallel_checks"
+			return slices.Contains([]string{"queue_controls_comment", "max_parallel_checks", "batch_size", "batch_max_wait_time"}, setting.Key)
 		}
-		if n.Key == "merge_queue" {
+		switch n.Key {
+		case "merge_queue":
 			n.Items = slices.DeleteFunc(n.Items, speed)
+		case "queue_rules":
+			for _, queue := range n.Items {
+				queue.Items = slices.DeleteFunc(queue.Items, speed)
+			}
 		}
 		return n.Key == "priority_rules" || n.Key == "merge_queue" && len(n.Items) == 0
 	})
