@@ -52,7 +52,7 @@ func Altered(f change.File, part func(keys []string) Part) (found Alterations) {
 		a.gone = slices.DeleteFunc(a.gone, func(v value) bool { return len(a.fresh) == 0 && has.count[v.text] >= had.count[v.text] }) // moved
 		says := part(was.keys)
 		counts := a.counts(says, there)
-		if one, is := a.certain(says, had, has); is {
+		if one, is := a.certain(says, had, has); is && !ofVersions(f.OldPath, f.Path) {
 			one.Path = f.Path
 			found.Sure = &one
 		} else if counts {
@@ -61,6 +61,9 @@ func Altered(f change.File, part func(keys []string) Part) (found Alterations) {
 	}
 	return found
 }
+
+// ofVersions reports whether two names are of files for two versions of something, one of which has its own limits.
+func ofVersions(old, name string) bool { return old != name && change.Unversioned(old) == change.Unversioned(name) }
 
 // Part is what a part of a file is to the checks of a project.
 type Part int
