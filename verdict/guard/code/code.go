@@ -243,6 +243,7 @@ func generated(name string, content []byte) bool {
 			return true
 		default:
 			made = made || strings.Contains(lower, "generated")
+			lower = strings.Replace(lower, "do not manually ", "do not ", 1)
 			closed = closed || strings.Contains(lower, "do not edit") || strings.Contains(lower, "do not modify")
 			if made && closed {
 				return true
