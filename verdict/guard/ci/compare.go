@@ -2,6 +2,7 @@ package ci
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -247,18 +248,8 @@ func certain(was Run) change.Tier {
 func (c *comparison) gone(check string, before []Run) {
 	was := strongest(before)
 	at := change.Place{Path: was.Path, Line: was.Line, Before: was.command()}
-	now, there := c.replacement(check)
-	at.After = now.command()
-	if !there {
-		at.After, there = c.delegated(check)
-	}
-	if !there {
-		at.After, there = c.linted(was)
-	}
-	if !there {
-		at.After, there = c.targeted(was)
-	}
-	if there {
+	at.After = cmp.Or(c.replacement(check), c.delegated(check), c.linted(was), c.targeted(was))
+	if at.After != "" {
 		c.add(change.Evidence, change.CI, "check-replaced", fmt.Sprintf("The check %s no longer runs; %s may stand in its place.",
 			check, at.After), at)
 		return

@@ -19,24 +19,27 @@ var (
 func Lints(name string) bool { return linters.MatchString(name) }
 
 // linted is the command of golangci-lint that still runs as often as a removed check, and has it among its linters and
-// formatters.
-func (c *comparison) linted(was Run) (command string, is bool) {
+// formatters; "" for none.
+func (c *comparison) linted(was Run) string {
 	i := slices.IndexFunc(c.after.runs, func(r Run) bool {
 		return r.Check == "golangci-lint run" && r.Strength >= was.Strength && !fewerLinters.MatchString(r.command())
 	})
 	if i < 0 {
-		return "", false
+		return ""
 	}
 	var config *doc.Node
 	if n := slices.IndexFunc(c.files, func(f change.File) bool { return Lints(f.Path) }); n >= 0 {
 		var err error
 		if config, err = doc.Parse(c.files[n].Path, c.files[n].After); err != nil || c.files[n].Unread {
-			return "", false
+			return ""
 		}
 	}
 	linter := strings.ReplaceAll(was.Check, " ", "")
 	has := func(keys ...string) bool { return slices.Contains(config.Get(keys...).Strings(), linter) }
 	byDefault := slices.Contains(standard, linter) && config.Text("linters", "disable-all") != "true" &&
 		slices.Contains([]string{"", "standard", "all"}, config.Text("linters", "default"))
-	return c.after.runs[i].command(), (byDefault || has("linters", "enable") || has("formatters", "enable")) && !has("linters", "disable")
+	if has("linters", "disable") || !byDefault && !has("linters", "enable") && !has("formatters", "enable") {
+		return ""
+	}
+	return c.after.runs[i].command()
 }

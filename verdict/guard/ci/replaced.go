@@ -12,8 +12,8 @@ import (
 )
 
 // replacement is a command that may replace a removed check: it runs more often than before, and can fail a
-// change.
-func (c *comparison) replacement(check string) (Run, bool) {
+// change. It is "" if there is none, as with the functions below.
+func (c *comparison) replacement(check string) string {
 	ran := map[string]int{}
 	for _, r := range slices.Concat(c.before.runs, c.before.others) {
 		if r.Strength >= Sometimes {
@@ -29,23 +29,23 @@ func (c *comparison) replacement(check string) (Run, bool) {
 		}
 		either := slices.Contains([]string{"", "tox", "nox"}, now.Check) || now.Guessed || shell.RunsTarget(check) // it may run anything
 		if now.Strength >= Sometimes && ran[now.command()] < 0 && (either || isTest(now.Check) == isTest(check)) {
-			return now, true
+			return now.command()
 		}
 	}
-	return Run{}, false
+	return ""
 }
 
 // delegated is what may run a removed check by its name: an action with that name, from a repository whose
 // actions pipelines used before, or the file of a runner that still runs, such as rake's Rakefile and the hooks of
 // pre-commit, if that file mentions the name more often than before.
-func (c *comparison) delegated(check string) (string, bool) {
+func (c *comparison) delegated(check string) string {
 	known := map[string]bool{}
 	for _, action := range c.before.actions() {
 		known[repositoryOf(action)] = true
 	}
 	for _, action := range c.after.actions() {
 		if known[repositoryOf(action)] && path.Base(action) == check {
-			return action, true
+			return action
 		}
 	}
 	for _, f := range c.files {
@@ -53,24 +53,24 @@ func (c *comparison) delegated(check string) (string, bool) {
 		runs := func(r Run) bool { return r.Strength == Always && slices.Contains(r.Args, runner) }
 		if is && slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), runs) && f.Gains(check) ||
 			f.Path == ".pre-commit-config.yaml" && c.hooked(f, check) {
-			return f.Path, true
+			return f.Path
 		}
 	}
-	return "", false
+	return ""
 }
 
 // targeted is the command of a target of the repository in the same job that may run a removed check: it has the check's name,
 // or it ran the check and runs something unknown now.
-func (c *comparison) targeted(was Run) (string, bool) {
+func (c *comparison) targeted(was Run) string {
 	for _, r := range slices.Concat(c.after.runs, c.after.others) {
 		n := len(r.Args) // "composer require phpunit" does something else
 		named := (n == 2 || n == 3 && r.Args[1] == "run") && r.Args[n-1] == was.Check && shell.RunsTarget(r.Args[0])
 		if r.job() == was.job() && r.Strength >= was.Strength &&
 			(named || shell.RunsTarget(r.Check) && r.Step.same(was.Step) && !ran(c.before.runs, r)) {
-			return r.command(), true
+			return r.command()
 		}
 	}
-	return "", false
+	return ""
 }
 
 // hooked reports whether pre-commit has a hook more than before that runs a check, and all its hooks run.
