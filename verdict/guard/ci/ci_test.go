@@ -158,6 +158,8 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 			job("    if: github.event_name == 'pull_request' || github.actor != 'x'\n    steps:\n      - run: go test ./...\n"), ""},
 		"a matrix list as include": {matrix("        v: [1, 2]\n"),
 			matrix("        include:\n          - v: 1\n          - v: 2\n"), ""},
+		"an included value that overwrites another": {matrix("        v: [1, 2]\n        include: [{c: 1}, {v: 1, c: 0}]\n"),
+			matrix("        v: [1, 2]\n"), ""},
 		"jobs folded into a matrix": {test + "  u:\n    steps:\n      - run: go test ./...\n", matrix("        v: [1, 2]\n"), ""},
 		"a job folded into a step for one object of a matrix": {
 			matrix("        v: [{n: 1}, {n: 2, x: true}]\n") + "  u:\n    steps:\n      - run: phpunit --strict\n",

@@ -104,14 +104,19 @@ func excluded(list []Cell, exclude *doc.Node) []Cell {
 	})
 }
 
-// included adds an entry's values to the cells that it fits, or else makes a new cell.
+// included adds an entry's values to the cells whose axes it fits, or else makes a new cell. It may overwrite what an earlier
+// entry added. See https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idstrategymatrixinclude
 func included(list []Cell, include *doc.Node) []Cell {
 	made := len(list)
+	var axes []Cell
+	for _, c := range list {
+		axes = append(axes, maps.Clone(c))
+	}
 	for _, e := range include.Members() {
 		fitted := false
 		for i := range list[:made] {
 			if len(e.Items) > 0 && !slices.ContainsFunc(e.Items, func(item *doc.Node) bool {
-				had, there := list[i][item.Key]
+				had, there := axes[i][item.Key]
 				return there && had != item.Value
 			}) {
 				fitted = true
