@@ -35,6 +35,7 @@ var (
 	examining  = programs.Words("examining")
 	unread     = programs.Words("unread")
 	installing = programs.Words("installing")
+	freezing   = programs.Words("freezing")
 	building   = programs.Words("building")
 	compilers  = programs.Words("compilers")
 	phases     = programs.Words("phases")
@@ -102,6 +103,9 @@ func (c Command) Check() (Check, bool) {
 	if name == "sbt" {
 		return task(args[1:])
 	}
+	if slices.Contains([]string{"yarn", "pnpm", "bun"}, name) && len(args) > 1 && isProgram(args[1]) { // no script has its name
+		return Command{Args: args[1:]}.Check()
+	}
 	if slices.Contains(runners, name) {
 		return target(name, args[1:])
 	}
@@ -116,7 +120,7 @@ func (c Command) Check() (Check, bool) {
 			args = args[1:]
 		}
 	}
-	if script.MatchString(args[0]) && namesCheck(args[0]) {
+	if script.MatchString(args[0]) && NamesCheck(args[0]) {
 		return Check{strings.TrimPrefix(args[0], "./"), true}, true
 	}
 	return Check{}, false
@@ -174,7 +178,7 @@ func (c Command) Builds() bool {
 // builds.
 func (c Command) Idle() bool {
 	args := unwrap(c.Args)
-	if c.Lost || len(args) == 0 || strings.HasPrefix(args[0], "$") {
+	if c.Lost || len(args) == 0 || strings.HasPrefix(args[0], "$") && !strings.Contains(args[0], "/") {
 		return true
 	}
 	if name := path.Base(args[0]); slices.Contains(idle, name) || slices.Contains(examining, name) {
@@ -187,7 +191,7 @@ func (c Command) Idle() bool {
 	if args[word] == "run" && slices.Contains(compilers, args[0]) {
 		return false
 	}
-	return prints(args) || slices.Contains(installing, args[word]) ||
+	return prints(args) || slices.Contains(installing, args[word]) || args[word] == "ci" && slices.Contains(freezing, args[0]) ||
 		(word != 1 || slices.Contains(building, args[word])) && isProgram(args[0]) ||
 		strings.HasPrefix(path.Base(args[0]), "python") && (len(args) == 1 || slices.Contains(unread, args[1]))
 }
@@ -211,8 +215,8 @@ func prints(args []string) bool {
 // nothing matches code of JavaScript that only prints and ends.
 var nothing = regexp.MustCompile(`^[\s;]*(?:(?:console\.\w+\([^()]*\)|process\.exit\(0?\)|\d+|true)[\s;]*)*$`)
 
-// namesCheck reports whether a script's own name, not its folder's, says that it checks something.
-func namesCheck(file string) bool {
+// NamesCheck reports whether the own name of a script or an action, not its folder's, says that it checks something.
+func NamesCheck(file string) bool {
 	base := path.Base(file)
 	return checking(strings.TrimSuffix(base, path.Ext(base))) && !fixing(base)
 }
@@ -225,6 +229,9 @@ func unwrap(args []string) []string {
 		}
 		if len(args) == 0 {
 			return nil
+		}
+		if len(args) > 1 && (args[0] == "source" || args[0] == ".") && NamesCheck(args[1]) { // the shell itself runs it
+			return args[1:]
 		}
 		if m := slices.Index(args, "-m"); m > 1 && strings.HasPrefix(path.Base(args[0]), "python") &&
 			ahead.MatchString(strings.Join(args[1:m+1], "\x00")) {
@@ -331,7 +338,8 @@ func target(runner string, args []string) (Check, bool) {
 		last := a[strings.LastIndexByte(a, ':')+1:]
 		switch {
 		case strings.HasPrefix(a, "-"), a == "run", a == "workspace", a == "workspaces", a == "run-many", strings.Contains(a, "="):
-		case a == "install" && name != "mvn", a == "ci" && name != "make", a == "i", a == "add", a == "exec", a == "publish":
+		case a == "ci" && slices.Contains(freezing, name) && (i == 0 || args[i-1] != "run"), a == "install" && name != "mvn", a == "i",
+			a == "add", a == "exec", a == "publish":
 			return Check{}, false
 		case (name == "mvn" || name == "gradle") && (slices.Contains(phases, last) || checking(last)):
 			return Check{Name: name + " " + last}, true

@@ -44,7 +44,7 @@ func IsProject(name string) bool {
 	case "Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", ".justfile", "package.json", "tox.ini", "noxfile.py":
 		return true
 	}
-	return name == mavenOptions || (path.Ext(name) == "" || path.Ext(name) == ".sh") && namesCheck(name)
+	return name == mavenOptions || (path.Ext(name) == "" || path.Ext(name) == ".sh") && NamesCheck(name)
 }
 
 // NewProject reads the files that [IsProject] and [ListsTasks] accept, by path. A file that does not parse defines nothing,
