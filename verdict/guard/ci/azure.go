@@ -51,6 +51,7 @@ func azureJobs(p *Pipeline, n *doc.Node, outer Strength) {
 	if template := n.Text("template"); template != "" {
 		job := Job{Name: template, Line: n.Line, Strength: outer, Cells: []Cell{{}}, Calls: template, Inputs: map[string]string{}}
 		inputs(job.Inputs, "", n.Get("parameters"))
+		job.Steps = []Step{{Line: n.Line, Script: "template '" + template + "'", Strength: fixed(Always)}} // an unknown command
 		p.Jobs = append(p.Jobs, job)
 	}
 	for _, key := range []string{"extends", "parameters"} { // a template may be given jobs
