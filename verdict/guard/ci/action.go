@@ -28,6 +28,7 @@ var (
 	payload        = checks.Words("payload")
 	global         = checks.Words("global")
 	standard       = checks.Words("standard")
+	travisScripts  = checks.Pairs("travisScripts")
 	travisAxes     = checks.Words("travisAxes")
 )
 

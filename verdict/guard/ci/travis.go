@@ -17,7 +17,11 @@ func readTravis(root *doc.Node) (Pipeline, error) {
 	add := func(n *doc.Node, name string, line int, strength Strength) {
 		job := Job{Name: name, Line: line, Strength: strength, Cells: axes(n, travisAxes...)}
 		for _, key := range []string{"before_install", "install", "before_script", "script"} {
-			job.Steps = append(job.Steps, scriptSteps(cmp.Or(n.Get(key), root.Get(key)), shell.Options{EachCounts: true})...)
+			script := cmp.Or(n.Get(key), root.Get(key))
+			if usual := travisScripts[cmp.Or(n.Text("language"), root.Text("language"), "ruby")]; script == nil && key == "script" && usual != "" {
+				script = &doc.Node{Value: usual, Line: line}
+			}
+			job.Steps = append(job.Steps, scriptSteps(script, shell.Options{EachCounts: true})...)
 		}
 		for i, step := range job.Steps {
 			job.Steps[i].Strength = func(cell Cell) Strength {
