@@ -324,7 +324,7 @@ func (c *comparison) jobs(before, after []Run) {
 			c.weaker(was, best)
 		case len(now) > 0 && count(now, Always) < count(had, Always):
 			at.Line, at.After = best.Line, best.command()
-			c.add(c.fewer(was, had), change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
+			c.add(c.fewer(was, had, now), change.CI, "fewer-cases", fmt.Sprintf("The check %s runs for fewer cases than it did: %d of %d.",
 				was.Check, count(now, Always), count(had, Always)), at)
 		case len(now) == 0: // another job runs it
 			tier := change.Evidence
@@ -339,7 +339,7 @@ func (c *comparison) jobs(before, after []Run) {
 // fewer is the tier if a job checks less with the same check than it did. Cases that are gone may be of versions that are no
 // longer supported; it is certain if all are there and some may fail or have a command less, or if those that are gone chose
 // what the command checks.
-func (c *comparison) fewer(was Run, had []Run) change.Tier {
+func (c *comparison) fewer(was Run, had, now []Run) change.Tier {
 	known := map[string]bool{}
 	for _, r := range slices.Concat(c.before.runs, c.before.others) {
 		known[r.command()] = known[r.command()] || r.job() == was.job()
@@ -348,7 +348,8 @@ func (c *comparison) fewer(was Run, had []Run) change.Tier {
 	before, after := c.before.jobs[was.job()].Cells, c.after.jobs[was.job()].Cells
 	chose := func(r Run) bool { return r.chosen(before, after) }
 	explained := slices.Contains(hosted, was.Check)
-	if len(after) < len(before) { // another command of each case is none for those that are gone
+	weak := func(runs []Run) int { return len(runs) - count(runs, Always) }
+	if len(after) < len(before) && weak(now) <= weak(had) { // another command of each case is none for those that are gone
 		explained = explained || !slices.ContainsFunc(had, chose)
 	} else {
 		explained = explained || slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), fresh)
