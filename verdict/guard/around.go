@@ -103,7 +103,7 @@ func (a *around) pipelines(ctx context.Context, changed []File) {
 	for _, dir := range pipelineDirs {
 		a.take(ctx, dir, ci.Resolves, maxAround)
 	}
-	// golangci-lint may have a linter that a pipeline ran by itself.
+	// golangci-lint or pre-commit may have a linter that a pipeline ran by itself.
 	a.take(ctx, ".", ci.Lints, maxAround)
 	for _, f := range changed {
 		if dir := path.Dir(f.Name()); ci.Resolves(f.Name()) {

@@ -24,6 +24,7 @@ var (
 	ignoring       = checks.Lists("ignoring")
 	leaving        = checks.Words("leaving")
 	hosted         = checks.Words("hosted")
+	covering       = checks.Lists("covering")
 	steering       = checks.Words("steering")
 	payload        = checks.Words("payload")
 	global         = checks.Words("global")

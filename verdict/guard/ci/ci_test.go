@@ -291,6 +291,25 @@ func TestATemplateIsNoLongerToldToScan(t *testing.T) {
 	}
 }
 
+// A pipeline that gets another name, so that its service does not read it any longer, did not move to another one.
+func TestAPipelineThatIsRenamedAway(t *testing.T) {
+	other := []byte("pr: [main]\nsteps:\n  - script: ci/all.cmd\n")
+	test := []byte("task:\n  test_script: make check\n")
+	for name, tt := range map[string]struct {
+		path string
+		want change.Tier
+	}{"deleted": {"", change.Evidence}, "renamed": {".cirrus.yml.disabled", change.Hold}} {
+		gone := change.File{Path: tt.path, OldPath: ".cirrus.yml", Before: test}
+		if tt.path != "" {
+			gone.After = test
+		}
+		found := ci.Compare([]change.File{gone, {Path: "azure-pipelines.yml", OldPath: "azure-pipelines.yml", Before: other, After: other}})
+		if len(found) != 1 || found[0].Tier != tt.want {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
+
 func TestABrokenPipelineHidesNoOther(t *testing.T) {
 	broken := change.File{Path: ".github/workflows/x.yml", OldPath: ".github/workflows/x.yml", Before: []byte("a:\n\t- b\n"),
 		After: []byte("a:\n\t- b\n")}

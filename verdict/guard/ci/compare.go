@@ -248,13 +248,17 @@ func certain(was Run) change.Tier {
 func (c *comparison) gone(check string, before []Run) {
 	was := strongest(before)
 	at := change.Place{Path: was.Path, Line: was.Line, Before: was.command()}
-	at.After = cmp.Or(c.replacement(check), c.delegated(check), c.linted(was), c.targeted(was))
+	at.After = cmp.Or(c.replacement(check), c.delegated(was), c.linted(was), c.targeted(was), c.subsumed(was), c.moved(was))
 	if at.After != "" {
 		c.add(change.Evidence, change.CI, "check-replaced", fmt.Sprintf("The check %s no longer runs; %s may stand in its place.",
 			check, at.After), at)
 		return
 	}
-	c.add(certain(was), change.CI, "check-gone", fmt.Sprintf("The check %s no longer runs, and nothing does in its place.", check), at)
+	tier := certain(was)
+	if c.abandoned(before) {
+		tier = change.Evidence
+	}
+	c.add(tier, change.CI, "check-gone", fmt.Sprintf("The check %s no longer runs, and nothing does in its place.", check), at)
 }
 
 // isTest distinguishes checks that run tests from checks that examine code.

@@ -115,6 +115,9 @@ func contains(list []string, any ...string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return slices.Contains(any, s) })
 }
 
+// setting matches the value of a variable that the workflow itself sets.
+var setting = regexp.MustCompile(`\$\{\{ *env\.(\w+) *\}\}`)
+
 func githubJob(root, j *doc.Node) Job {
 	job := Job{Name: j.Key, Line: j.Line, Strength: Always, Cells: cells(j.Get("strategy", "matrix"))}
 	job.Computed = computed(j.Get("strategy", "matrix"))
@@ -149,6 +152,10 @@ func githubJob(root, j *doc.Node) Job {
 	for _, s := range j.Get("steps").Members() {
 		step := Step{Name: s.Text("name"), MayFail: s.Text("continue-on-error") + j.Text("continue-on-error"), Line: s.Line,
 			Uses: s.Text("uses"), With: s.Get("with").Values(), Dir: cmp.Or(s.Text("working-directory"), dir)}
+		step.Dir = setting.ReplaceAllStringFunc(step.Dir, func(e string) string {
+			name := setting.FindStringSubmatch(e)[1]
+			return cmp.Or(s.Text("env", name), j.Text("env", name), root.Text("env", name), e)
+		})
 		step.Options, step.Script, step.ScriptLine = githubShell(cmp.Or(s.Text("shell"), shellOf), windows), s.Text("run"), s.Line
 		if run := s.Get("run"); run != nil {
 			step.Line, step.ScriptLine = run.Line, run.Before()

@@ -15,8 +15,8 @@ var (
 	fewerLinters = regexp.MustCompile(`(?:^|[\s=])-(?:-(?:disable|default|enable-only|config|no-config|fast|new)|[Dcn]\b)`)
 )
 
-// Lints reports whether a file of this name says which linters golangci-lint runs in the whole repository.
-func Lints(name string) bool { return linters.MatchString(name) }
+// Lints reports whether a file of this name says which linters golangci-lint or pre-commit runs in the whole repository.
+func Lints(name string) bool { return linters.MatchString(name) || name == hooksFile }
 
 // linted is the command of golangci-lint that still runs as often as a removed check, and has it among its linters and
 // formatters; "" for none.
@@ -28,7 +28,7 @@ func (c *comparison) linted(was Run) string {
 		return ""
 	}
 	var config *doc.Node
-	if n := slices.IndexFunc(c.files, func(f change.File) bool { return Lints(f.Path) }); n >= 0 {
+	if n := slices.IndexFunc(c.files, func(f change.File) bool { return linters.MatchString(f.Path) }); n >= 0 {
 		var err error
 		if config, err = doc.Parse(c.files[n].Path, c.files[n].After); err != nil || c.files[n].Unread {
 			return ""

@@ -99,6 +99,7 @@ type Run struct {
 	Guessed   bool
 	Strength  Strength
 	Args      []string
+	Dir       string // where it runs
 	Line      int
 	// Inside says that it runs for no pull request from a fork, and Asked that the text of a pull request decides whether it
 	// runs.
@@ -127,6 +128,11 @@ var systems = []system{
 // Is reports whether a file of this name is a pipeline.
 func Is(name string) bool {
 	return isJenkins(name) || slices.ContainsFunc(systems, func(s system) bool { return s.is(name) })
+}
+
+// serviceOf is a number for the system of a pipeline.
+func serviceOf(name string) int {
+	return slices.IndexFunc(systems, func(s system) bool { return s.is(name) })
 }
 
 // Read parses a pipeline. A document that is not a pipeline, such as the description of an action, becomes a
@@ -250,7 +256,8 @@ func (s Step) checks(project *shell.Project) (runs []Run, ok bool) {
 			if !is && one.Idle() {
 				continue
 			}
-			r := Run{Check: check.Name, Guessed: check.Guessed, Strength: Always, Args: one.Args, Line: s.ScriptLine + one.Line}
+			r := Run{Check: check.Name, Guessed: check.Guessed, Strength: Always, Args: one.Args, Dir: dir,
+				Line: s.ScriptLine + one.Line}
 			switch {
 			case one.Lost || shell.Command{Args: slices.Concat(s.Env, one.Args)}.Neutral():
 				r.Strength = Never

@@ -2,6 +2,7 @@ package ci
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -36,27 +37,86 @@ func (c *comparison) replacement(check string) string {
 }
 
 // delegated is what may run a removed check by its name: an action with that name, from a repository whose
-// actions pipelines used before, or the file of a runner that still runs, such as rake's Rakefile and the hooks of
-// pre-commit, if that file mentions the name more often than before.
-func (c *comparison) delegated(check string) string {
-	known := map[string]bool{}
-	for _, action := range c.before.actions() {
-		known[repositoryOf(action)] = true
+// actions pipelines used before, or a new one of an owner of such actions in the same job, whose name says that it checks; or
+// the file of a runner that still runs, such as rake's Rakefile, if that file mentions the name more often than before, and
+// the hooks of pre-commit.
+func (c *comparison) delegated(was Run) string {
+	known, used := map[string]bool{}, c.before.actions("")
+	for _, action := range used {
+		owner, _, _ := strings.Cut(action, "/")
+		known[repositoryOf(action)], known[owner] = true, true
 	}
-	for _, action := range c.after.actions() {
-		if known[repositoryOf(action)] && path.Base(action) == check {
+	for _, action := range c.after.actions("") {
+		if known[repositoryOf(action)] && path.Base(action) == was.Check {
+			return action
+		}
+	}
+	for _, action := range c.after.actions(was.job()) {
+		owner, name, _ := strings.Cut(action, "/")
+		if known[owner] && !slices.Contains(used, action) && shell.NamesCheck(name) {
 			return action
 		}
 	}
 	for _, f := range c.files {
 		runner, _, is := strings.Cut(strings.ToLower(path.Base(f.Path)), "file")
 		runs := func(r Run) bool { return r.Strength == Always && slices.Contains(r.Args, runner) }
-		if is && slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), runs) && f.Gains(check) ||
-			f.Path == ".pre-commit-config.yaml" && c.hooked(f, check) {
+		if is && slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), runs) && f.Gains(was.Check) ||
+			f.Path == hooksFile && c.hooked(f, was.Check) {
 			return f.Path
 		}
 	}
 	return ""
+}
+
+// subsumed is the command of another tool that still runs as often as a removed check, and has the check's rules.
+func (c *comparison) subsumed(was Run) string {
+	return first(c.after.runs, func(r Run) bool { return r.Strength >= was.Strength && slices.Contains(covering[was.Check], r.Check) }).command()
+}
+
+// moved is the pipeline of another service that can stop as much as a removed check, if the check's service has none left:
+// projects delete the last one after they moved.
+func (c *comparison) moved(was Run) string {
+	own := func(name string) bool { return serviceOf(name) == serviceOf(was.Path) }
+	if !Is(was.Path) || slices.ContainsFunc(slices.Collect(maps.Keys(c.after.pipelines)), own) {
+		return ""
+	}
+	return first(slices.Concat(c.after.runs, c.after.others), func(r Run) bool {
+		return r.Strength >= was.Strength && (r.Check == "" || r.Guessed || isTest(r.Check) && isTest(was.Check))
+	}).Path
+}
+
+// first is the first such run, and an empty one if there is none.
+func first(runs []Run, is func(Run) bool) (none Run) {
+	if i := slices.IndexFunc(runs, is); i >= 0 {
+		return runs[i]
+	}
+	return none
+}
+
+// abandoned reports whether a change deletes the folders that all of some runs examine: where each runs, or one that it names.
+func (c *comparison) abandoned(runs []Run) bool {
+	folders := c.deleted()
+	stays := func(r Run) bool {
+		return !folders[r.Dir] && !slices.ContainsFunc(r.Args, func(a string) bool { return folders[path.Join(r.Dir, a)] })
+	}
+	return len(folders) > 0 && !slices.ContainsFunc(runs, stays)
+}
+
+// deleted returns the folders with a manifest and more, of which a change deletes everything that is known.
+func (c *comparison) deleted() map[string]bool {
+	left, manifest := map[string]int{}, map[string]bool{}
+	for _, f := range c.files {
+		for dir := path.Dir(f.Name()); dir != "." && dir != "/"; dir = path.Dir(dir) {
+			if left[dir]++; f.Path != "" {
+				left[dir] = -len(c.files)
+			}
+		}
+		if change.IsManifest(f.Name()) {
+			manifest[path.Dir(f.Name())] = true
+		}
+	}
+	maps.DeleteFunc(manifest, func(dir string, _ bool) bool { return left[dir] < 2 })
+	return manifest
 }
 
 // targeted is the command of a target of the repository in the same job that may run a removed check: it has the check's name,
@@ -73,21 +133,33 @@ func (c *comparison) targeted(was Run) string {
 	return ""
 }
 
-// hooked reports whether pre-commit has a hook more than before that runs a check, and all its hooks run.
+// hooksFile says what pre-commit runs.
+const hooksFile = ".pre-commit-config.yaml"
+
+// hooked reports whether pre-commit has a hook that runs a check, or has its rules, and no such hook less than before, and all
+// its hooks run: in a pipeline, or on pre-commit.ci, whose settings the file has then. See https://pre-commit.ci/#configuration
 func (c *comparison) hooked(f change.File, check string) bool {
 	now := hooks(f.After)
 	all := func(r Run) bool {
 		named := func(h *doc.Node) bool { return slices.Contains(r.Args, h.Text("id")) }
-		return r.Strength == Always && r.Check == "pre-commit run" && !slices.ContainsFunc(now, named)
+		return r.Strength == Always && slices.Contains(hookRunners, r.Check) && !slices.ContainsFunc(now, named)
 	}
 	count := func(hooks []*doc.Node) (n int) {
 		for _, h := range hooks {
-			n += strings.Count(cmp.Or(h.Text("entry"), h.Text("id")), check)
+			if text := cmp.Or(h.Text("entry"), h.Text("id")); strings.Contains(text, check) || slices.Contains(covering[check], text) {
+				n++
+			}
 		}
 		return n
 	}
-	return count(now) > count(hooks(f.Before)) && slices.ContainsFunc(c.after.runs, all)
+	root, _ := doc.Parse(".yaml", f.After)
+	hosted := root.Get("ci") != nil
+	return hosted && slices.Contains(hookRunners, check) ||
+		count(now) > 0 && count(now) >= count(hooks(f.Before)) && (hosted || slices.ContainsFunc(c.after.runs, all))
 }
+
+// hookRunners are the checks that run the hooks of pre-commit.
+var hookRunners = []string{"pre-commit run", "prek run"}
 
 // hooks are those that pre-commit runs if it is told nothing else.
 // See https://pre-commit.com/#confining-hooks-to-run-at-certain-stages
@@ -107,10 +179,13 @@ func hooks(content []byte) (all []*doc.Node) {
 	return all
 }
 
-// actions returns the published actions and workflows that a side uses, without their versions.
-func (s side) actions() (all []string) {
-	for _, p := range s.pipelines {
+// actions returns the published actions and workflows that a side's jobs use, or one of them, without their versions.
+func (s side) actions(one string) (all []string) {
+	for name, p := range s.pipelines {
 		for _, job := range p.Jobs {
+			if one != "" && name+"\x00"+job.Name != one {
+				continue
+			}
 			all = append(all, job.Calls)
 			for _, step := range job.Steps {
 				all = append(all, step.Uses)
