@@ -145,7 +145,7 @@ func sayings(files []File, found []Finding) (said []Finding) {
 			continue
 		}
 		if f.Path == "" {
-			hidden := strings.HasPrefix(path.Base(f.OldPath), ".") && isBuild(f.OldPath) && !isOther(f.OldPath)
+			hidden := tools.Watches(f.OldPath) || strings.HasPrefix(path.Base(f.OldPath), ".") && isBuild(f.OldPath) && !isOther(f.OldPath)
 			if (hidden || ci.Is(f.OldPath) && gates(f.OldPath, f.Before)) && !slices.ContainsFunc(files, func(o File) bool {
 				return o.OldPath == "" && kindOf(o.Path) == kindOf(f.OldPath) && checks(o.Path) // it takes its place
 			}) {
@@ -155,6 +155,7 @@ func sayings(files []File, found []Finding) (said []Finding) {
 		}
 		if (checks(f.OldPath) || words.IsShell(f.OldPath)) && !isOther(f.Path) {
 			now := words.Altered(f, partOf(f))
+			now.Places = slices.DeleteFunc(now.Places, func(p change.Place) bool { return kindOf(f.Path) == Strictness && moved(files, f, p) })
 			altered[kindOf(f.Path)] = append(altered[kindOf(f.Path)], now.Places...)
 			if now.Sure != nil {
 				said = append(said, *now.Sure)
@@ -180,6 +181,14 @@ func sayings(files []File, found []Finding) (said []Finding) {
 	return said
 }
 
+// moved reports whether another file that says what is checked has what is gone from one.
+func moved(files []File, from File, p change.Place) bool {
+	_, text, named := strings.Cut(p.Before, ": ")
+	return named && p.After == "" && text != "" && slices.ContainsFunc(files, func(f File) bool {
+		return f.Path != from.Path && checks(f.Path) && f.Gains(text)
+	})
+}
+
 // kindOf is the kind of what a file says about checks.
 func kindOf(name string) Kind {
 	switch {
@@ -192,22 +201,23 @@ func kindOf(name string) Kind {
 }
 
 // partOf says what the parts of a file are to the checks of a project.
-func partOf(f File) func(keys []string) words.Part {
-	always := func(part words.Part) func([]string) words.Part { return func([]string) words.Part { return part } }
+func partOf(f File) func(keys, gone, fresh []string) words.Part {
+	other := words.Maybe
 	switch {
 	case ci.Is(f.Path) && gates(f.OldPath, f.Before), code.IsScript(f.OldPath):
-		return always(words.Gate)
-	case ci.Is(f.Path):
-		return always(words.Nothing)
-	case Gates(f.Path) && !ci.Examines(f.Path):
-		return func(keys []string) words.Part {
-			if tools.Configures(f.Path, keys) {
-				return words.Sure
-			}
-			return words.Nothing
-		}
+		other = words.Gate
+	case Gates(f.Path) && (ci.Is(f.Path) || !ci.Examines(f.Path)):
+		other = words.Nothing
 	}
-	return always(words.Maybe)
+	return func(keys, gone, fresh []string) words.Part {
+		switch some, own := tools.Configures(f.Path, keys, gone, fresh); {
+		case own:
+			return words.Tool
+		case some && other < words.Gate && !ci.Examines(f.Path):
+			return words.Sure
+		}
+		return other
+	}
 }
 
 // gates reports whether a pipeline may run for pull requests, or is called, or has the name of a check.

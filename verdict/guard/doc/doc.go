@@ -124,16 +124,21 @@ type format struct {
 	names []string
 }
 
+var scripts = strings.Fields("*.js *.cjs *.mjs *.ts *.mts *.cts *.gradle *.kts")
+
+// IsScript reports whether a file of this name is code that [Tokens] reads, of which [Parse] returns the data.
+func IsScript(name string) bool { return slices.Contains(scripts, "*"+strings.ToLower(path.Ext(name))) }
+
 var formats = []format{
 	{parseNEON, strings.Fields("*.neon")},
 	{parseYAML, strings.Fields("*.yml *.yaml .yamllint .eslintrc .stylelintrc .mocharc .clang-tidy .ansible-lint .taprc OWNERS " +
 		"OWNERS_ALIASES")},
 	{parseTOML, strings.Fields("*.toml *.conf Pipfile")},
 	{parseJSON, strings.Fields("*.json *.jsonc *.xctestplan *.json5 .nycrc .c8rc .jshintrc .swcrc .swift-format brakeman.ignore")},
-	{parseXML, strings.Fields("*.xml *.csproj *.vbproj *.fsproj *.props *.targets *.ruleset")},
+	{parseXML, strings.Fields("*.xml *.csproj *.vbproj *.fsproj *.props *.targets *.ruleset *.runsettings")},
 	{parseINI, strings.Fields("*.ini *.cfg *.properties .coveragerc .flake8 .pylintrc pylintrc .editorconfig .globalconfig .npmrc " +
 		".shellcheckrc .bandit .sqlfluff")},
-	{parseScript, strings.Fields("*.js *.cjs *.mjs *.ts *.mts *.cts *.gradle *.kts")},
+	{parseScript, scripts},
 	{parseSbt, strings.Fields("*.sbt")},
 	{parseLines, strings.Fields("*.supp *.txt *.txtar .eslintignore .stylelintignore .semgrepignore .trivyignore .gitleaksignore .credo.exs " +
 		".covignore")},

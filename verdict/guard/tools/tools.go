@@ -174,8 +174,9 @@ func (t *Tool) named(keys []string, nodes []*doc.Node) []string {
 	return keys
 }
 
-// Configures reports whether a path of keys in a file belongs to the part of a tool, and no rule knows it.
-func Configures(name string, keys []string) (configures bool) {
+// Configures reports whether a path of keys in a file belongs to the part of a tool, and no rule judges what is gone and what is
+// new there; own says that the part is nothing but the tool's.
+func Configures(name string, keys, gone, fresh []string) (configures, own bool) {
 	for _, t := range toolsOf(name) {
 		for _, s := range t.Sources {
 			for _, pattern := range s.within {
@@ -183,14 +184,19 @@ func Configures(name string, keys []string) (configures bool) {
 				if !ok || !s.has(name) {
 					continue
 				}
-				if slices.ContainsFunc(t.Settings, func(s Setting) bool { return s.knows(rest) }) {
-					return false
+				if slices.ContainsFunc(t.Settings, func(s Setting) bool { return s.knows(rest) && s.judges(gone, fresh) }) {
+					return false, false
 				}
-				configures = true
+				configures, own = true, own || len(pattern) > 0 || !change.FitsAny(shared, name)
 			}
 		}
 	}
-	return configures
+	return configures, own
+}
+
+// Watches reports whether a file of this name belongs to a tool of which no setting is known.
+func Watches(name string) bool {
+	return slices.ContainsFunc(toolsOf(name), func(t *Tool) bool { return len(t.Settings) == 0 && !change.FitsAny(shared, name) })
 }
 
 // knows reports whether a path of keys is that of a setting, or of what is in a list of rules.
@@ -200,6 +206,37 @@ func (s Setting) knows(keys []string) bool {
 		keys = keys[:len(pattern)]
 	}
 	return matches(pattern, keys) || matches(pattern, append(slices.Clip(keys), "[]"))
+}
+
+// judges reports whether the values of a setting are of its kind. A new maximum may be higher than the tool's own.
+func (s Setting) judges(gone, fresh []string) bool {
+	var of func(text string) bool
+	switch s.Way {
+	case Ceiling, Floor:
+		if s.Way == Ceiling && s.Default == "" && len(gone) == 0 {
+			return false
+		}
+		of = func(text string) bool { _, ok := amount(text); return ok || text == "max" }
+	case On, Off:
+		of = func(text string) bool { return on(text) || off(text) }
+	case Grade:
+		of = func(text string) bool { return grade(text) != other }
+	case Rules, Ignored, Excluded, Included:
+		return s.Only == nil || s.chooses(gone, fresh)
+	default:
+		return true
+	}
+	return !slices.ContainsFunc(slices.Concat(gone, fresh), func(text string) bool { return !of(text) })
+}
+
+// chooses reports whether all that is gone of a list is among what counts in it, and nothing is new but what changes no result.
+func (s Setting) chooses(gone, fresh []string) bool {
+	was, is := strings.Fields(strings.Join(gone, " ")), strings.Fields(strings.Join(fresh, " "))
+	talks := func(w string) bool {
+		return w == "0" || slices.ContainsFunc(talk, func(start string) bool { return strings.HasPrefix(w, start) })
+	}
+	return !slices.ContainsFunc(is, func(w string) bool { return !talks(w) && !slices.Contains(was, w) }) &&
+		!slices.ContainsFunc(was, func(w string) bool { return !talks(w) && !slices.Contains(is, w) && !s.Only(w) })
 }
 
 // cut removes the path of a tool's part from a path of keys. The prefix keeps the keys that match a "*" in
@@ -375,7 +412,8 @@ type comparison struct {
 }
 
 func (c *comparison) read(f change.File) {
-	before, after := toolsOf(f.OldPath), toolsOf(f.Path)
+	unread := func(t *Tool) bool { return len(t.Settings) == 0 }
+	before, after := slices.DeleteFunc(toolsOf(f.OldPath), unread), slices.DeleteFunc(toolsOf(f.Path), unread)
 	if len(before)+len(after) == 0 {
 		return
 	}

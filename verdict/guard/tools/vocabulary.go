@@ -24,6 +24,8 @@ var (
 	idle        = vocabulary.Lines("idle")
 	lax         = vocabulary.Words("lax")
 	owners      = vocabulary.Words("owners")
+	shared      = vocabulary.Words("shared")
+	talk        = vocabulary.Words("talk")
 	wholeBuilds = vocabulary.Words("wholeBuilds")
 	diagnostics = append(vocabulary.Words("diagnostics"), "")
 	flagFiles   = append(vocabulary.Words("flagFiles"), buildFiles...)

@@ -25,8 +25,8 @@ type Alterations struct {
 
 // Altered finds what a file says otherwise than before of what is built, tested, measured or left out. What only
 // prepares checks, later versions, and what is in a part that is new are left out. The function part says what the
-// values at a path of keys are; lines have no keys.
-func Altered(f change.File, part func(keys []string) Part) (found Alterations) {
+// values at a path of keys are, by what is gone and what is new there; lines have no keys.
+func Altered(f change.File, part func(keys, gone, fresh []string) Part) (found Alterations) {
 	if max(len(f.Before), len(f.After)) > maxRead {
 		return found
 	}
@@ -35,12 +35,14 @@ func Altered(f change.File, part func(keys []string) Part) (found Alterations) {
 	if !ok || !readable {
 		return found
 	}
+	whole, same := part(nil, nil, nil), true
+	all := whole == Tool
 	gone := slices.DeleteFunc(slices.Clone(had.order), func(id string) bool { return has.at[id] != nil })
 	for _, id := range append(has.order, gone...) {
 		is, now := has.at[id]
 		was, there := had.at[id]
 		switch {
-		case !there && !had.within[is.around] && !had.within[outside(id, is.keys)]:
+		case !there && !had.has(is.around) && (!all || had.lacks(is.around, has)) && !had.has(outside(id, is.keys)):
 			continue // in a part that is new, and does not say that something is left out
 		case !there:
 			was = &setting{keys: is.keys}
@@ -50,7 +52,8 @@ func Altered(f change.File, part func(keys []string) Part) (found Alterations) {
 		a := alteration{name: f.Path + "/" + strings.Join(was.keys, "/"), keys: was.keys, gone: without(was.values, is.values),
 			fresh: without(is.values, was.values)}
 		a.gone = slices.DeleteFunc(a.gone, func(v value) bool { return len(a.fresh) == 0 && has.count[v.text] >= had.count[v.text] }) // moved
-		says := part(was.keys)
+		same = same && len(a.gone)+len(a.fresh) == 0
+		says := part(was.keys, texts(a.gone), texts(a.fresh))
 		counts := a.counts(says, there)
 		if one, is := a.certain(says, had, has); is && !ofVersions(f.OldPath, f.Path) {
 			one.Path = f.Path
@@ -59,11 +62,36 @@ func Altered(f change.File, part func(keys []string) Part) (found Alterations) {
 			found.Places = append(found.Places, a.place(f.Path))
 		}
 	}
+	if same && doc.IsScript(f.OldPath) && doc.IsScript(f.Path) && whole != Nothing {
+		found.Places = otherwise(f, whole)
+	}
 	return found
 }
 
 // ofVersions reports whether two names are of files for two versions of something, one of which has its own limits.
 func ofVersions(old, name string) bool { return old != name && change.Unversioned(old) == change.Unversioned(name) }
+
+// otherwise is what a script says otherwise than before that is no data: names and texts that are gone or new. Where the script is
+// not all about checks, only what is gone and is a name of one counts.
+func otherwise(f change.File, part Part) []change.Place {
+	said := func(content []byte) (all []value) {
+		for _, t := range doc.Tokens(content) {
+			if t.Kind == doc.Word || t.Kind == doc.String {
+				all = append(all, value{strings.Trim(t.Text, "'\"`"), t.Line})
+			}
+		}
+		return all
+	}
+	was, is := said(f.Before), said(f.After)
+	a := alteration{gone: without(was, is), fresh: without(is, was)}
+	if part < Tool {
+		a.gone, a.fresh = slices.DeleteFunc(a.gone, func(v value) bool { return !checking.in(v.text) }), nil
+	}
+	if len(a.gone)+len(a.fresh) == 0 {
+		return nil
+	}
+	return []change.Place{a.place(f.Path)}
+}
 
 // Part is what a part of a file is to the checks of a project.
 type Part int
@@ -73,6 +101,7 @@ const (
 	Nothing Part = iota // it says nothing of checks
 	Maybe               // it may say what is checked
 	Sure                // it says what is checked
+	Tool                // it is nothing but settings of a tool that checks
 	Gate                // it is all a gate: what checks nothing elsewhere counts here
 )
 
@@ -92,9 +121,10 @@ type setting struct {
 type settings struct {
 	at     map[string]*setting
 	order  []string
-	within map[string]bool // the maps that are there
-	count  map[string]int  // of values by their text
-	named  map[string]int  // how many elements of a list have one name
+	within map[string]string // the maps that are there, each with the one around it
+	listed map[string]bool   // those that are elements of lists
+	count  map[string]int    // of values by their text
+	named  map[string]int    // how many elements of a list have one name
 }
 
 // outside is the place of the map that has a key which says that something is left out, if a setting is below such
@@ -109,7 +139,7 @@ func outside(id string, keys []string) string {
 
 // read returns the settings of a document or, in a file without a known format, its lines.
 func read(name string, content []byte) (settings, bool) {
-	all := settings{at: map[string]*setting{}, within: map[string]bool{"": true}, count: map[string]int{},
+	all := settings{at: map[string]*setting{}, within: map[string]string{"": ""}, listed: map[string]bool{}, count: map[string]int{},
 		named: map[string]int{}}
 	root, err := doc.Parse(name, content)
 	if err != nil {
@@ -144,7 +174,7 @@ func (s *settings) add(n *doc.Node, id, around string, keys []string) {
 		return
 	}
 	if n.Kind == doc.Map {
-		s.within[id], around = true, id
+		s.within[id], around = around, id
 	}
 	for i, item := range n.Items {
 		switch {
@@ -157,9 +187,25 @@ func (s *settings) add(n *doc.Node, id, around string, keys []string) {
 			if s.named[name]++; s.named[name] > 1 { // another one that is called the same
 				name += "\x00" + strconv.Itoa(s.named[name])
 			}
+			s.listed[name] = true
 			s.add(item, name, around, keys)
 		}
 	}
+}
+
+func (s settings) has(place string) bool {
+	_, there := s.within[place]
+	return there
+}
+
+// lacks reports whether a map of the other side is in an element of a list that is not on this side.
+func (s settings) lacks(place string, other settings) bool {
+	for ; !s.has(place); place = other.within[place] {
+		if other.listed[place] {
+			return true
+		}
+	}
+	return false
 }
 
 // parts returns the lines of a text, with their places in it from 0, or the commands of a script, which says the same
@@ -215,6 +261,13 @@ func without(list, other []value) (left []value) {
 	return left
 }
 
+func texts(list []value) (all []string) {
+	for _, v := range list {
+		all = append(all, v.text)
+	}
+	return all
+}
+
 // alteration is a setting that is not as before.
 type alteration struct {
 	name        string // its file and keys
@@ -246,7 +299,9 @@ var (
 	floors    = termsOf("floors")
 	checking  = termsOf("checking")
 	commands  = termsOf("commands")
-	usual     = append(termsOf("usual"), commands...)
+	unlimited = termsOf("unlimited")
+	output    = termsOf("output")
+	usual     = slices.Concat(termsOf("usual"), unlimited, commands)
 	setup     = termsOf("setup")
 	used      = termsOf("used")
 	most      = termsOf("most")
@@ -335,6 +390,9 @@ func alike(a, b []value) bool {
 		for _, v := range list {
 			words := strings.FieldsFunc(v.text, func(r rune) bool { return strings.ContainsRune(" \t\"',()<>=~^!@", r) })
 			words = slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w, "0123456789") || w == "latest" })
+			for i, w := range words { // another folder
+				words[i] = strings.TrimLeft(w, "./")
+			}
 			all = append(all, strings.Join(words, " "))
 		}
 		slices.Sort(all)
@@ -345,31 +403,50 @@ func alike(a, b []value) bool {
 
 // higher reports whether an alteration is a minimum that is raised.
 func (a alteration) higher() bool {
-	if len(a.gone) != 1 || len(a.fresh) != 1 || !floors.in(strings.Join(a.keys, "/")) {
+	if !a.counted() || !floors.in(strings.Join(a.keys, "/")) {
 		return false
 	}
-	was, is := change.Number(a.gone[0].text)
-	now, are := change.Number(a.fresh[0].text)
-	return is && are && now > was
+	was, _ := change.Number(a.gone[0].text)
+	now, _ := change.Number(a.fresh[0].text)
+	return now > was
 }
 
 // counts reports whether an alteration may check less. Lines that are only new do not count.
 func (a *alteration) counts(part Part, there bool) bool {
 	left := slices.ContainsFunc(a.keys, says)
-	if part == Nothing || part < Gate && slices.ContainsFunc(a.keys, usual.in) || !there && !left && part < Sure {
+	switch {
+	case part == Nothing, part <= Sure && slices.ContainsFunc(a.keys, usual.in), part == Maybe && !there && !left:
+		return false
+	case part == Tool && len(a.fresh) > 0 && slices.ContainsFunc(a.keys, unlimited.in):
 		return false
 	}
-	limit := len(a.keys) > 0 && limits.in(a.name)
-	gone, fresh := prepares(slices.Clone(a.gone)), prepares(slices.Clone(a.fresh))
+	limit := len(a.keys) > 0 && (limits.in(a.name) || part == Tool && a.counted())
+	gone, fresh := slices.Clone(a.gone), slices.Clone(a.fresh)
+	if part != Tool {
+		gone, fresh = prepares(gone), prepares(fresh)
+	} else if len(a.keys) == 0 {
+		says := func(v value) bool { return strings.TrimLeft(v.text, "#/") != v.text || output.in(v.text) }
+		gone, fresh = slices.DeleteFunc(gone, says), slices.DeleteFunc(fresh, says)
+	}
 	switch {
 	case len(gone)+len(fresh) == 0, alike(gone, fresh) && !limit:
 		return false
 	case a.higher():
 		return false
-	case len(a.keys) == 0 || commands.in(a.keys[len(a.keys)-1]):
+	case part != Tool && (len(a.keys) == 0 || commands.in(a.keys[len(a.keys)-1])):
 		return len(gone) > 0 || slices.ContainsFunc(fresh, func(v value) bool { return flags.MatchString(v.text) || branch.MatchString(v.text) })
 	}
-	return len(gone) > 0 || left || part == Gate || part == Sure && !there
+	return len(gone) > 0 || left || part >= Tool || part == Sure && !there
+}
+
+// counted reports whether one number takes the place of another.
+func (a alteration) counted() bool {
+	if len(a.gone) != 1 || len(a.fresh) != 1 {
+		return false
+	}
+	_, was := change.Number(a.gone[0].text)
+	_, is := change.Number(a.fresh[0].text)
+	return was && is
 }
 
 // prepares removes what only prepares checks, and is not told to pass over errors.

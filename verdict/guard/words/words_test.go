@@ -53,7 +53,7 @@ func TestAValueThatIsNotAsBeforeIsAPlace(t *testing.T) {
 		"what checks nothing": {"b: x\ntitle: p\n", "b: x\ntitle: q\n", 0},
 	} {
 		f := change.File{Path: "a.yml", OldPath: "a.yml", Before: []byte(tt.before), After: []byte(tt.after)}
-		found := words.Altered(f, func([]string) words.Part { return words.Maybe })
+		found := words.Altered(f, func(_, _, _ []string) words.Part { return words.Maybe })
 		if len(found.Places) != tt.places || found.Sure != nil {
 			t.Errorf("%s: %+v", name, found)
 		}
@@ -77,7 +77,7 @@ func TestAScriptIsComparedByItsCommands(t *testing.T) {
 	} {
 		file := func(script string) []byte { return []byte("steps:\n- name: a\n  run: |\n    " + script + "\n") }
 		f := change.File{Path: "ci.yml", OldPath: "ci.yml", Before: file(tt.before), After: file(tt.after)}
-		found := words.Altered(f, func([]string) words.Part { return words.Gate })
+		found := words.Altered(f, func(_, _, _ []string) words.Part { return words.Gate })
 		if len(found.Places) != tt.places || found.Sure != nil {
 			t.Errorf("%s: %+v", name, found)
 		}
@@ -90,7 +90,7 @@ func TestALineOfABlockIsCountedFromItsFirst(t *testing.T) {
 		Before: []byte(step + "      if [ a = b ]; then\n        check\n      fi\n  - run: lint && vet\n"),
 		After:  []byte(step + "  - run: vet\n")}
 	var lines []int
-	for _, p := range words.Altered(f, func([]string) words.Part { return words.Gate }).Places {
+	for _, p := range words.Altered(f, func(_, _, _ []string) words.Part { return words.Gate }).Places {
 		lines = append(lines, p.Line)
 	}
 	if want := []int{4, 7}; !slices.Equal(lines, want) {
