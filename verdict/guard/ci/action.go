@@ -68,7 +68,7 @@ var given = regexp.MustCompile(`\{\w+\}`)
 // isAction reports whether a file is one of the repository's own composite actions.
 func isAction(name string) bool {
 	base := path.Base(name)
-	return (base == "action.yml" || base == "action.yaml") && strings.HasPrefix(name, ".github/")
+	return base == "action.yml" || base == "action.yaml"
 }
 
 // action is the steps of a composite action, and the values that its inputs have if nothing else is given.

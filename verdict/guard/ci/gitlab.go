@@ -12,8 +12,11 @@ import (
 )
 
 func isGitLab(name string) bool {
-	return strings.HasSuffix(path.Base(name), ".gitlab-ci.yml") || strings.HasPrefix(name, ".gitlab/ci/") && isYAML(name)
+	return strings.HasSuffix(path.Base(name), ".gitlab-ci.yml") || gitlabDir.MatchString(name) && isYAML(name)
 }
+
+// gitlabDir matches what is in a folder of GitLab, where a pipeline usually includes the rest of it from.
+var gitlabDir = regexp.MustCompile(`(?:^|/)(?:\.gitlab/ci|\.gitlab-ci|gitlab-ci|gitlab)(?:\.d)?/`)
 
 // readGitLab follows https://docs.gitlab.com/ci/yaml/
 func readGitLab(root *doc.Node) (Pipeline, error) {

@@ -71,32 +71,73 @@ var ends = regexp.MustCompile(
 // declares matches a line that does nothing by itself, as those of functions, which may stand behind the end of a program.
 var declares = regexp.MustCompile(`^(?:$|[\s}\])#/=]|(?:(?:async +)?function|def|sub|class|end|__END__)\b)`)
 
-// ended holds a program that a pipeline runs, and that ends now before it does what it did.
-func (c *comparison) ended() {
-	for _, f := range c.files {
-		at := ends.FindIndex(f.After)
-		if at == nil || f.Path != f.OldPath || !slices.Contains([]string{".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl"}, path.Ext(f.Path)) {
-			continue
-		}
-		does := func(line []byte) bool { return !declares.Match(line) }
-		rest, ended := f.After[at[1]:], []byte(nil) // what no longer runs, and what did not before
-		if was := ends.FindIndex(f.Before); was != nil {
-			ended = f.Before[was[1]:]
-		}
-		lost := func(from []byte) bool { return bytes.Contains(solid(from), solid(rest)) }
-		if !slices.ContainsFunc(bytes.Split(rest, []byte("\n")), does) || !lost(f.Before) || lost(ended) {
-			continue
-		}
-		runs := func(r Run) bool {
-			return r.Strength >= Sometimes && slices.ContainsFunc(r.Args, func(a string) bool {
-				return path.Ext(a) != "" && strings.HasSuffix("/"+f.Path, "/"+path.Clean(a))
-			})
-		}
-		if all := slices.Concat(c.after.runs, c.after.others); slices.ContainsFunc(all, runs) {
-			c.add(change.Hold, change.CI, "ended", "A program that a pipeline runs ends with success before it does what it did.",
-				change.Place{Path: f.Path, Line: 1 + bytes.Count(f.After[:at[0]], []byte("\n")), After: string(f.After[at[0]:at[1]])})
+// fails matches what ends a program of those languages with a failure, or may.
+var fails = regexp.MustCompile(`\bexit!?\s*\(\s*[^)\s0]|\bexit!?\s+[1-9]|\bexitCode\s*=\s*[^0\s;]|\b(?:raise|throw|abort|die|assert)\b|` +
+	`\breturn\s+1\b`)
+
+// failing counts the lines of a program, without its comments, that may end it with a failure.
+func failing(content []byte) (n int) {
+	for line := range bytes.Lines(content) {
+		if line = bytes.TrimSpace(line); !bytes.HasPrefix(line, []byte("#")) && !bytes.HasPrefix(line, []byte("//")) && fails.Match(line) {
+			n++
 		}
 	}
+	return n
+}
+
+// isProgram reports whether a file is a program in one of those languages.
+func isProgram(name string) bool {
+	return slices.Contains([]string{".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl"}, path.Ext(name))
+}
+
+// ended holds a program that a pipeline runs, and that ends now before it does what it did. It names one that can fail in fewer
+// places, if no other program of the change can in more.
+func (c *comparison) ended() {
+	more := 0
+	for _, f := range c.files {
+		if isProgram(f.Name()) {
+			more += failing(f.After) - failing(f.Before)
+		}
+	}
+	for _, f := range c.files {
+		if f.Path != f.OldPath || !isProgram(f.Path) || bytes.Equal(f.Before, f.After) || !c.runs(f.Path) {
+			continue
+		}
+		if at := c.ends(f); at != nil {
+			c.add(change.Hold, change.CI, "ended", "A program that a pipeline runs ends with success before it does what it did.",
+				change.Place{Path: f.Path, Line: 1 + bytes.Count(f.After[:at[0]], []byte("\n")), After: string(f.After[at[0]:at[1]])})
+		} else if was, is := failing(f.Before), failing(f.After); is < was && more < 0 {
+			c.add(change.Evidence, change.CI, "fails-less",
+				fmt.Sprintf("A program that a pipeline runs can fail in %d places, and could in %d.", is, was), change.Place{Path: f.Path, Line: 1})
+		}
+	}
+}
+
+// ends returns where a program ends with success before it does what it did, nil if it does not.
+func (c *comparison) ends(f change.File) []int {
+	at := ends.FindIndex(f.After)
+	if at == nil {
+		return nil
+	}
+	does := func(line []byte) bool { return !declares.Match(line) }
+	rest, ended := f.After[at[1]:], []byte(nil) // what no longer runs, and what did not before
+	if was := ends.FindIndex(f.Before); was != nil {
+		ended = f.Before[was[1]:]
+	}
+	lost := func(from []byte) bool { return bytes.Contains(solid(from), solid(rest)) }
+	if !slices.ContainsFunc(bytes.Split(rest, []byte("\n")), does) || !lost(f.Before) || lost(ended) {
+		return nil
+	}
+	return at
+}
+
+// runs reports whether a pipeline runs a program.
+func (c *comparison) runs(name string) bool {
+	return slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), func(r Run) bool {
+		return r.Strength >= Sometimes && slices.ContainsFunc(r.Args, func(a string) bool {
+			return path.Ext(a) != "" && strings.HasSuffix("/"+name, "/"+path.Clean(a))
+		})
+	})
 }
 
 // solid is a text without its blanks and line ends.

@@ -3,6 +3,7 @@ package ci
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"touchstone/verdict/guard/doc"
 	"touchstone/verdict/guard/shell"
@@ -21,7 +22,7 @@ func readTravis(root *doc.Node) (Pipeline, error) {
 			if usual := travisScripts[cmp.Or(n.Text("language"), root.Text("language"), "ruby")]; script == nil && key == "script" && usual != "" {
 				script = &doc.Node{Value: usual, Line: line}
 			}
-			job.Steps = append(job.Steps, scriptSteps(script, shell.Options{EachCounts: true})...)
+			job.Steps = append(job.Steps, scriptSteps(plain(script), shell.Options{EachCounts: true})...)
 		}
 		for i, step := range job.Steps {
 			job.Steps[i].Strength = func(cell Cell) Strength {
@@ -45,6 +46,22 @@ func readTravis(root *doc.Node) (Pipeline, error) {
 		add(j, cmp.Or(j.Text("name"), j.Text("stage"), j.Text("env")), j.Line, strength)
 	}
 	return p, nil
+}
+
+// plain is a script in which what only Travis knows is said in the shell's words.
+func plain(n *doc.Node) *doc.Node {
+	if n == nil {
+		return nil
+	}
+	out := *n
+	if out.Value = strings.ReplaceAll(n.Value, "travis_terminate", "exit"); n.Value == "skip" {
+		out.Value = "true"
+	}
+	out.Items = nil
+	for _, item := range n.Items {
+		out.Items = append(out.Items, plain(item))
+	}
+	return &out
 }
 
 // fits reports whether all values of an entry of allow_failures are those of a job's cell.

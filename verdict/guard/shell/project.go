@@ -41,7 +41,7 @@ const mavenOptions = ".mvn/maven.config"
 // IsProject reports whether a file of this name can define what a command runs.
 func IsProject(name string) bool {
 	switch path.Base(name) {
-	case "Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", ".justfile", "package.json", "tox.ini", "noxfile.py":
+	case "Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", ".justfile", "package.json", "tox.ini", "tox.toml", "noxfile.py":
 		return true
 	}
 	return name == mavenOptions || (path.Ext(name) == "" || path.Ext(name) == ".sh") && NamesCheck(name)
@@ -61,6 +61,10 @@ func NewProject(files map[string][]byte) *Project {
 			p.tasks(path.Dir(dir), name, content)
 		case "tox.ini":
 			p.tox(dir, name, content)
+		case "tox.toml":
+			if root, err := doc.Parse(name, content); err == nil {
+				p.environments(dir, root)
+			}
 		case "noxfile.py":
 			p.nox(dir, string(content))
 		case "Makefile", "makefile", "GNUmakefile":
@@ -121,6 +125,32 @@ func (p *Project) tox(dir, name string, content []byte) {
 			}
 		}
 		p.targets[dir+"\x00tox\x00"+strings.TrimPrefix(env, ":")] = all
+	}
+}
+
+// environments reads those of tox that are written in TOML, as [Project.tox] reads them in its other form. Each command is a list
+// of words. See https://tox.wiki/en/stable/config.html#pyproject-toml-native.
+func (p *Project) environments(dir string, tox *doc.Node) {
+	p.deps[dir+"\x00tox\x00"] = [][]string{tox.Get("env_list").Strings()}
+	add := func(name string, env *doc.Node) {
+		if env.Get("commands") == nil && name != "" {
+			return // it runs those of all
+		}
+		all := []Command{}
+		for _, command := range env.Get("commands").Members() {
+			words, lost := command.Strings(), env.Text("ignore_outcome") == "true"
+			if len(words) > 0 && strings.HasPrefix(words[0], "-") {
+				words[0], lost = strings.TrimPrefix(words[0], "-"), true
+			}
+			if words = slices.DeleteFunc(words, func(w string) bool { return w == "" }); len(words) > 0 {
+				all = append(all, Command{Args: words, Lost: lost})
+			}
+		}
+		p.targets[dir+"\x00tox\x00"+name] = all
+	}
+	add("", tox.Get("env_run_base"))
+	for _, env := range tox.Get("env").Members() {
+		add(env.Key, env)
 	}
 }
 

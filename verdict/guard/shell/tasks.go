@@ -23,6 +23,9 @@ var taskLists = map[string]map[string]string{
 // parts are the keys of a task that have its commands.
 var parts = strings.Fields("cmd cmds command shell sequence composite chain deps task ref")
 
+// conditions are the keys of a task of Task with which it does not always run.
+var conditions = strings.Fields("status sources if platforms")
+
 // ListsTasks reports whether a file of this name has settings among which can be what a command runs.
 func ListsTasks(name string) bool {
 	base := path.Base(name)
@@ -39,6 +42,11 @@ func (p *Project) tasks(dir, name string, content []byte) {
 		for _, t := range list.Members() {
 			p.targets[dir+"\x00"+runner+"\x00"+prefix+t.Key] = append([]Command{}, steps(runner, t, list)...)
 		}
+	}
+	if tox := root.Get("tool", "tox"); tox.Text("legacy_tox_ini") != "" {
+		p.tox(dir, "tox.ini", []byte(tox.Text("legacy_tox_ini")))
+	} else if tox != nil {
+		p.environments(dir, tox)
 	}
 	for runner, where := range taskLists[path.Base(name)] {
 		lists(runner, "", root.Get(strings.Fields(where)...))
@@ -91,8 +99,16 @@ func steps(runner string, n, list *doc.Node) (out []Command) {
 	if !known && len(out) == 0 { // in a form that is not known here
 		out = []Command{{Args: []string{n.Key + " "}}}
 	}
+	var idle []string // with whose success a task of Task does not run
+	if runner == "task" {
+		idle = n.Get("status").Strings()
+	}
+	always := func(s string) bool { return s != "true" && s != ":" && s != "exit 0" }
 	for i := range out {
-		out[i].Lost = out[i].Lost || n.Text("ignore_error") == "true"
+		out[i].Lost = out[i].Lost || n.Text("ignore_error") == "true" || len(idle) > 0 && !slices.ContainsFunc(idle, always)
+		out[i].Conditional = out[i].Conditional || runner == "task" && slices.ContainsFunc(conditions, func(key string) bool {
+			return n.Get(key) != nil
+		})
 	}
 	return out
 }

@@ -69,7 +69,9 @@ func Altered(f change.File, part func(keys, gone, fresh []string) Part) (found A
 }
 
 // ofVersions reports whether two names are of files for two versions of something, one of which has its own limits.
-func ofVersions(old, name string) bool { return old != name && change.Unversioned(old) == change.Unversioned(name) }
+func ofVersions(old, name string) bool {
+	return old != name && change.Unversioned(old) == change.Unversioned(name)
+}
 
 // otherwise is what a script says otherwise than before that is no data: names and texts that are gone or new. Where the script is
 // not all about checks, only what is gone and is a name of one counts.
