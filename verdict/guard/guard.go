@@ -204,7 +204,7 @@ func kindOf(name string) Kind {
 func partOf(f File) func(keys, gone, fresh []string) words.Part {
 	other := words.Maybe
 	switch {
-	case ci.Is(f.Path) && gates(f.OldPath, f.Before), code.IsScript(f.OldPath):
+	case ci.Is(f.Path) && gates(f.OldPath, f.Before), code.IsScript(f.OldPath), fragment(f.Path):
 		other = words.Gate
 	case Gates(f.Path) && (ci.Is(f.Path) || !ci.Examines(f.Path)):
 		other = words.Nothing
@@ -218,6 +218,12 @@ func partOf(f File) func(keys, gone, fresh []string) words.Part {
 		}
 		return other
 	}
+}
+
+// fragment reports whether a file of this name is probably a part of a pipeline, which another file includes.
+func fragment(name string) bool {
+	top, _, _ := strings.Cut(name, "/")
+	return !ci.Is(name) && strings.HasPrefix(path.Ext(name), ".y") && strings.TrimPrefix(top, ".") == "ci"
 }
 
 // gates reports whether a pipeline may run for pull requests, or is called, or has the name of a check.

@@ -42,7 +42,8 @@ func Altered(f change.File, part func(keys, gone, fresh []string) Part) (found A
 		is, now := has.at[id]
 		was, there := had.at[id]
 		switch {
-		case !there && !had.has(is.around) && (!all || had.lacks(is.around, has)) && !had.has(outside(id, is.keys)):
+		case !there && !had.has(is.around) && (!all || had.lacks(is.around, has)) && !had.has(outside(id, is.keys)) &&
+			(!all || !slices.ContainsFunc(is.keys, says)) && (whole < Gate || !slices.ContainsFunc(is.values, meddles)):
 			continue // in a part that is new, and does not say that something is left out
 		case !there:
 			was = &setting{keys: is.keys}
@@ -316,7 +317,25 @@ var (
 	strict = regexp.MustCompile(`(?i)warnings?-as-errors?|-Werror\b|-D\s?warnings\b|/WX\b`)
 	// branch matches what makes a line depend on something.
 	branch = regexp.MustCompile(`(?i)^(?:else\s?)?if\b|^ifn?(?:eq|def)\b|^unless\b|\|\||&$|^(?:exit|return) 0`)
+	// chosen matches what lines of build files say of when and how a test runs, or which are expected to fail.
+	chosen = regexp.MustCompile(`"manual"|:incompatible"|_filter=|_REGULAR_EXPRESSION|\bLABELS |^XFAIL_TESTS|\bNDEBUG\b|^return\(\)`)
+	// programs matches what changes where a shell finds its programs, if not for those that are installed.
+	programs = regexp.MustCompile(`\bPATH=|>>\s*["']?\$\{?GITHUB_PATH|GITHUB_PATH["']?$`)
+	placed   = regexp.MustCompile(`\$\{?(?:HOME|GOPATH|RUNNER_\w+|CARGO_HOME)|~/|=["']?/|echo ["']?/|\$\((?:go|npm|yarn|python)`)
+	// moves matches commands that put something else in the place of files, or take them away, and tests what says that those are
+	// tests or settings for them.
+	moves = regexp.MustCompile(`^(?:sudo )?(?:rm|mv|cp|ln|patch|unlink|sed -i\S*|git (?:rm|mv|checkout|restore|apply|stash|reset)|` +
+		`find .*-(?:delete|exec)|(?:echo|printf|cat|tee)\b.*>)`)
+	tests = regexp.MustCompile(`(?:^|[\s/'"])(?:[\w-]*[_.-])?(?:tests?|specs?|__tests__|e2e|conftest\.py|pytest\.ini)(?:[/_.*\s'")]|$)|` +
+		`\b(?:jest|vitest|eslint|playwright)\.config|/bin/\w+|\$\((?:which|command)|HEAD[~^]|\.(?:patch|diff)\b`)
+	results = regexp.MustCompile(`(?i)result|report|output|artifact|cache|\blogs?\b|/dev/null|\.env\b`)
 )
+
+// meddles reports whether a command changes what later commands run: another program, or other tests.
+func meddles(v value) bool {
+	return programs.MatchString(v.text) && !placed.MatchString(v.text) ||
+		moves.MatchString(v.text) && tests.MatchString(v.text) && !results.MatchString(v.text)
+}
 
 // certain is what an alteration is for certain: a limit of what a benchmark uses that is raised by value, or a
 // setting that no longer makes warnings errors, if none in the file does so instead.
@@ -386,12 +405,18 @@ func (s settings) having(pattern *regexp.Regexp) (n int) {
 	return n
 }
 
-// alike reports whether two lists of values differ in versions, digests and how they are compared only.
-func alike(a, b []value) bool {
+// version matches what is the number of a version, or a digest.
+var version = regexp.MustCompile(`\d\.\d|\bv\d|[0-9a-f]{7,}`)
+
+// alike reports whether two lists of values differ in versions, digests and how they are compared only. In the settings of a tool
+// not everything with a digit is a version.
+func alike(a, b []value, part Part) bool {
 	plain := func(list []value) (all []string) {
 		for _, v := range list {
 			words := strings.FieldsFunc(v.text, func(r rune) bool { return strings.ContainsRune(" \t\"',()<>=~^!@", r) })
-			words = slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w, "0123456789") || w == "latest" })
+			words = slices.DeleteFunc(words, func(w string) bool {
+				return strings.ContainsAny(w, "0123456789") && (part != Tool || version.MatchString(w)) || w == "latest"
+			})
 			for i, w := range words { // another folder
 				words[i] = strings.TrimLeft(w, "./")
 			}
@@ -431,12 +456,14 @@ func (a *alteration) counts(part Part, there bool) bool {
 		gone, fresh = slices.DeleteFunc(gone, says), slices.DeleteFunc(fresh, says)
 	}
 	switch {
-	case len(gone)+len(fresh) == 0, alike(gone, fresh) && !limit:
+	case len(gone)+len(fresh) == 0, alike(gone, fresh, part) && !limit:
 		return false
 	case a.higher():
 		return false
 	case part != Tool && (len(a.keys) == 0 || commands.in(a.keys[len(a.keys)-1])):
-		return len(gone) > 0 || slices.ContainsFunc(fresh, func(v value) bool { return flags.MatchString(v.text) || branch.MatchString(v.text) })
+		return len(gone) > 0 || slices.ContainsFunc(fresh, func(v value) bool {
+			return flags.MatchString(v.text) || branch.MatchString(v.text) || chosen.MatchString(v.text) || part == Gate && meddles(v)
+		})
 	}
 	return len(gone) > 0 || left || part >= Tool || part == Sure && !there
 }
@@ -454,6 +481,9 @@ func (a alteration) counted() bool {
 // prepares removes what only prepares checks, and is not told to pass over errors.
 func prepares(list []value) []value {
 	return slices.DeleteFunc(list, func(v value) bool {
+		if meddles(v) {
+			return false
+		}
 		first, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(v.text, "| ")), " ")
 		return strings.HasPrefix(first, "#") || strings.HasPrefix(first, "//") || slices.Contains(preparing, strings.TrimRight(first, ";")) ||
 			setup.in(v.text) && !flags.MatchString(v.text)
