@@ -2,6 +2,7 @@ package code
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ var fileForms = byWord(map[string][]form{
 	"Python": {
 		{words: "pytestmark", when: unindented, read: (*side).moduleMarks},
 		{words: "*", when: uncollected, effect: skips, cond: (*side).lineOf},
+		{words: hooks, when: inConftest, effect: skips, cond: (*side).lineOf},
 		{words: "add_marker", when: ofSkip, effect: skips, cond: (*side).lineOf}, // a hook of conftest.py adds it to any test
 		{words: "allow_module_level", effect: skips, cond: around},               // pytest.skip outside of a test needs this option
 		{words: "__test__", after: "= False", effect: skips, unit: true},
@@ -26,12 +28,14 @@ var fileForms = byWord(map[string][]form{
 	"Rust": {{words: "cfg", before: "! _", after: "(", effect: skips, cond: callArguments}}, // #![cfg(…)] is of the whole file
 	"Elixir": {
 		{words: "tag describetag moduletag", before: "@", read: (*side).tags},
-		{words: "exclude", when: inHelper, effect: skips, cond: (*side).lineOf}, // ExUnit.configure(exclude: …) in test_helper.exs
+		{words: "exclude at_exit", when: inHelper, effect: skips, cond: (*side).lineOf}, // ExUnit.configure(exclude: …) in test_helper.exs
 	},
 	"Scala": {{words: "skipAll skipAllIf", when: begins, effect: skips, cond: skipAll}}, // specs2
 	"Ruby": {
-		{words: "filter_run_excluding", effect: skips, cond: (*side).lineOf}, // RSpec.configure
-		{words: "default_retry_count", effect: retry},                        // rspec-retry
+		// RSpec.configure
+		{words: "filter_run filter_run_excluding filter_run_including exclude_pattern failure_exit_code error_exit_code", effect: skips,
+			cond: (*side).lineOf},
+		{words: "default_retry_count", effect: retry}, // rspec-retry
 	},
 	"Kotlin": {{words: "*", before: "file :", when: disabling, effect: skips}}, // @file:Ignore
 	"Dart": { // an annotation of package:test outside of all brackets is of the library
@@ -42,6 +46,12 @@ var fileForms = byWord(map[string][]form{
 	},
 })
 
+// hooks are the functions with which a conftest.py decides which tests run and what their results are, and what such a function sets:
+// https://docs.pytest.org/en/stable/reference/reference.html#hooks.
+const hooks = "pytest_collection_modifyitems pytest_ignore_collect pytest_collect_file pytest_pycollect_makeitem pytest_itemcollected " +
+	"pytest_pyfunc_call pytest_runtest_protocol pytest_runtest_call pytest_runtest_makereport pytest_sessionfinish pytest_cmdline_main " +
+	"pytest_load_initial_conftests pytest_cmdline_parse exitstatus returncode markexpr keyword _exit"
+
 // What the tokens around a word do not tell.
 var (
 	unindented  = func(s *side, i int) bool { return s.tokens[i].column == 0 }
@@ -50,12 +60,28 @@ var (
 	inTests     = func(s *side, i int) bool { return s.tests }
 	untitled    = func(s *side, i int) bool { return s.of(i-1) == "." && s.lang.calls[s.of(i-2)] && s.kindOf(i+2) != text }
 	configured  = func(s *side, i int) bool { return s.outer[i] > 1 && s.of(int(s.outer[i])-2) == "configure" }
+	inConftest  = func(s *side, i int) bool { return path.Base(s.path) == "conftest.py" && !s.sorts(i) }
 	inHelper    = func(s *side, i int) bool { return strings.HasSuffix(s.path, "_helper.exs") }
 	begins      = func(s *side, i int) bool { return s.tokens[i].first }
 	disabling   = func(s *side, i int) bool { return annotations[strings.ToLower(s.of(i))] == skips }
 	outside     = func(s *side, i int) bool { return s.outer[i] < 0 }
 	skipsSome   = func(s *side, i int) bool { return outside(s, i) && strings.Contains(annotationText(s, i), "Skip (") }
 )
+
+// sorts reports whether a word is the name of a hook that takes none of the tests away.
+func (s *side) sorts(i int) bool {
+	if s.of(i) != "pytest_collection_modifyitems" {
+		return false
+	}
+	end := i + 1
+	for end < len(s.tokens) && s.tokens[end].column > 0 {
+		end++
+	}
+	return !among(i, end, func(j int) bool {
+		return slices.Contains([]string{"clear", "remove", "pop", "del", "deselected", "pytest_deselected"}, s.of(j)) ||
+			s.of(j) == "[" && s.of(j+1) == ":" && s.of(j+3) == "="
+	})
+}
 
 // The conditions of marks.
 var (
