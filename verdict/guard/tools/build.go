@@ -130,6 +130,31 @@ func fresh(pattern *regexp.Regexp, text, other string) string {
 	return all[i]
 }
 
+// emptied matches what takes all tests out of a build of sbt or Gradle.
+var emptied = regexp.MustCompile(`(?m)^[ \t]*(?:Test\s*/\s*)?(?:test|definedTests)(?:\s+in\s+Test)?\s*:=\s*` +
+	`(?:\{\s*\}|\(\)|Nil|Seq\.empty|Seq\(\))|` +
+	`\bTest\s*/\s*(?:skip\s*:=\s*true|sources\s*:=\s*Nil)|\bexcludedTaskNames\s*(?:\+=|<<|\.add\()\s*["']\w*[tT]est|` +
+	`^[ \t]*(?:tasks\.)?test\.enabled\s*=\s*false`)
+
+// untested finds builds that no longer run the tests that they ran. Within a block it may be those of one project, which has none.
+func untested(files []change.File) (found []change.Finding) {
+	for _, f := range files {
+		if f.Path == "" || f.OldPath == "" || !change.FitsAny([]string{"*.sbt", "*.gradle", "*.kts"}, f.Path) {
+			continue
+		}
+		was, is := remark.ReplaceAll(f.Before, nil), remark.ReplaceAll(f.After, nil)
+		if m := emptied.FindAllIndex(is, -1); len(m) > len(emptied.FindAllIndex(was, -1)) {
+			at := m[len(m)-1]
+			text := strings.TrimSpace(string(is[at[0]:at[1]]))
+			within := is[at[0]] == ' ' || is[at[0]] == '\t'
+			found = append(found, change.Finding{Tier: change.HoldIf(!within), Kind: change.Strictness, Rule: "build/untested",
+				Why:   "The build runs no tests.",
+				Place: change.Place{Path: f.Path, Line: 1 + bytes.Count(is[:at[1]], []byte("\n")), After: text}})
+		}
+	}
+	return found
+}
+
 // strong matches presets of ESLint, of its plugins and of TypeScript that check more than those that weak matches.
 var (
 	strong = regexp.MustCompile(`\bconfigs\.(?:flat\.)?(?:strict|all)\w*|/(?:strict|all)(?:-type-checked)?["']|@tsconfig/strictest\b`)

@@ -390,7 +390,7 @@ func Compare(files []change.File) []change.Finding {
 	for _, id := range c.order {
 		c.compare(c.parts[id])
 	}
-	return slices.Concat(c.found, policies(files), built(files), allowed(files), presets(files))
+	return slices.Concat(c.found, policies(files), built(files), allowed(files), presets(files), untested(files))
 }
 
 // pair is a tool's configuration in one directory, before and after.
