@@ -6,36 +6,45 @@ import (
 	"strings"
 )
 
+// sessions match, by runner, the function of a session or a task, and started a call within one, with its indentation.
+var sessions, started = map[string]*regexp.Regexp{
+	"nox":    regexp.MustCompile(`(?m)^def (\w+)\(\s*(?:session|\w+: *nox\.)`),
+	"invoke": regexp.MustCompile(`(?m)^def (\w+)\(\s*(?:c|ctx|context)\b`),
+}, map[string]*regexp.Regexp{
+	"nox":    regexp.MustCompile(`(?m)^([ \t]+)(?:\w+ = )?session\.run(?:_always)?\(`),
+	"invoke": regexp.MustCompile(`(?m)^([ \t]+)(?:\w+ = )?(?:c|ctx|context)\.run\(`),
+}
+
 var (
-	// session matches a session's function, and started a call within one, with its indentation.
-	session = regexp.MustCompile(`(?m)^def (\w+)\(\s*(?:session|\w+: *nox\.)`)
-	started = regexp.MustCompile(`(?m)^([ \t]+)(?:\w+ = )?session\.run(?:_always)?\(`)
 	// leaves matches what ends a session at its own indentation.
 	leaves = regexp.MustCompile(`(?m)^(?: {4}|\t)(?:return\b|session\.skip\()`)
 	// literal matches an argument that is a text.
 	literal = regexp.MustCompile(`^[rf]?(?:"([^"\\]*)"|'([^'\\]*)')$`)
 )
 
-// nox reads the sessions of a noxfile: each call of session.run in the function of a session is a command. See
-// https://nox.thea.codes/en/stable/config.html.
-func (p *Project) nox(dir, text string) {
-	sessions := session.FindAllStringSubmatchIndex(text, -1)
-	for i, at := range sessions {
+// python reads the sessions of a noxfile, and the tasks of Invoke: each call of run in the function of one is a command. See
+// https://nox.thea.codes/en/stable/config.html and https://docs.pyinvoke.org.
+func (p *Project) python(dir, runner, text string) {
+	all := sessions[runner].FindAllStringSubmatchIndex(text, -1)
+	for i, at := range all {
 		body := text[at[1]:]
-		if i+1 < len(sessions) {
-			body = text[at[1]:sessions[i+1][0]]
+		if i+1 < len(all) {
+			body = text[at[1]:all[i+1][0]]
 		}
-		key, outer := dir+"\x00nox\x00"+text[at[2]:at[3]], 0
+		key, outer := dir+"\x00"+runner+"\x00"+text[at[2]:at[3]], 0
 		p.targets[key] = []Command{}
 		if end := leaves.FindStringIndex(body); end != nil {
 			if body = body[:end[0]]; !strings.Contains(body, "(session") { // nor does a function run anything for it
 				p.targets[key] = []Command{{Args: []string{"return"}}}
 			}
 		}
-		for _, call := range started.FindAllStringSubmatchIndex(body, -1) {
+		for _, call := range started[runner].FindAllStringSubmatchIndex(body, -1) {
 			words, lost := arguments(body[call[1]:])
 			if indented := call[3] - call[2]; outer == 0 || indented < outer {
 				outer = indented
+			}
+			if runner == "invoke" && len(words) > 0 { // one text is the whole command
+				words = strings.Fields(words[0])
 			}
 			if len(words) > 0 {
 				p.targets[key] = append(p.targets[key], Command{Args: words, Lost: lost, Conditional: call[3]-call[2] > outer})
@@ -55,7 +64,7 @@ func arguments(text string) (words []string, lost bool) {
 		case m != nil:
 			words = append(words, m[1]+m[2])
 		case named && assignment.MatchString(strings.TrimSpace(key)+"="):
-			lost = lost || strings.TrimSpace(key) == "success_codes"
+			lost = lost || slices.Contains([]string{"success_codes", "warn", "dry"}, strings.TrimSpace(key)) && !strings.HasSuffix(one, "False")
 		case one != "" && one[0] != '*':
 			words = append(words, "$"+one)
 		}
@@ -90,12 +99,12 @@ func arguments(text string) (words []string, lost bool) {
 	return words, lost
 }
 
-// sessions returns the commands of the sessions that arguments of nox ask for: all if they name none that is known.
-func (p *Project) sessions(args []string, dir string) (commands []Command) {
+// asked returns the commands of the sessions or tasks that arguments ask for: all of nox if they name none that is known.
+func (p *Project) asked(runner string, args []string, dir string) (commands []Command) {
 	if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-l") || strings.HasPrefix(a, "--list") }) {
 		return nil
 	}
-	prefix := dir + "\x00nox\x00"
+	prefix := dir + "\x00" + runner + "\x00"
 	all, asked := []string{}, []string{}
 	for key := range p.targets {
 		name, is := strings.CutPrefix(key, prefix)
@@ -105,12 +114,15 @@ func (p *Project) sessions(args []string, dir string) (commands []Command) {
 		all = append(all, key)
 		if slices.ContainsFunc(args, func(a string) bool {
 			rest, begins := strings.CutPrefix(a, name)
+			if runner == "invoke" {
+				rest, begins = "", strings.ReplaceAll(a, "-", "_") == name
+			}
 			return begins && (rest == "" || rest[0] == '-' || rest[0] == '(')
 		}) {
 			asked = append(asked, key)
 		}
 	}
-	if len(asked) == 0 {
+	if len(asked) == 0 && runner == "nox" {
 		asked = all
 	}
 	slices.Sort(asked)

@@ -38,13 +38,16 @@ type Project struct {
 // mavenOptions is the file with options of every call of Maven.
 const mavenOptions = ".mvn/maven.config"
 
+// invokeTasks is the file with the tasks of Invoke. In another folder a file of this name is usually the product's own.
+const invokeTasks = "tasks.py"
+
 // IsProject reports whether a file of this name can define what a command runs.
 func IsProject(name string) bool {
 	switch path.Base(name) {
 	case "Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", ".justfile", "package.json", "tox.ini", "tox.toml", "noxfile.py":
 		return true
 	}
-	return name == mavenOptions || (path.Ext(name) == "" || path.Ext(name) == ".sh") && NamesCheck(name)
+	return name == mavenOptions || name == invokeTasks || (path.Ext(name) == "" || path.Ext(name) == ".sh") && NamesCheck(name)
 }
 
 // NewProject reads the files that [IsProject] and [ListsTasks] accept, by path. A file that does not parse defines nothing,
@@ -66,7 +69,9 @@ func NewProject(files map[string][]byte) *Project {
 				p.environments(dir, root)
 			}
 		case "noxfile.py":
-			p.nox(dir, string(content))
+			p.python(dir, "nox", string(content))
+		case invokeTasks:
+			p.python(dir, "invoke", string(content))
 		case "Makefile", "makefile", "GNUmakefile":
 			p.makefile(dir, "make", string(content))
 		case "justfile", "Justfile", ".justfile":
@@ -275,7 +280,9 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 	case "tox":
 		return p.toxed(args[1:], dir)
 	case "nox":
-		return p.sessions(args[1:], dir)
+		return p.asked("nox", args[1:], dir)
+	case "invoke", "inv":
+		return p.asked("invoke", args[1:], dir)
 	case "sbt", "turbo":
 		var out []Command
 		list := args[1:]
