@@ -51,7 +51,7 @@ func azureJobs(p *Pipeline, n *doc.Node, outer Strength) {
 	if template := n.Text("template"); template != "" {
 		job := Job{Name: template, Line: n.Line, Strength: outer, Cells: []Cell{{}}, Calls: template, Inputs: map[string]string{}}
 		inputs(job.Inputs, "", n.Get("parameters"))
-		job.Steps = []Step{{Line: n.Line, Script: "template '" + template + "'", Strength: fixed(Always)}} // an unknown command
+		job.Steps = []Step{azureStep(n)}
 		p.Jobs = append(p.Jobs, job)
 	}
 	for _, key := range []string{"extends", "parameters"} { // a template may be given jobs
@@ -118,6 +118,9 @@ func azureStep(s *doc.Node) Step {
 			step.Script, step.ScriptLine = n.Value, n.Before()
 			step.Options = shell.Options{EachCounts: key == "pwsh" || key == "powershell"}
 		}
+	}
+	if template := s.Text("template"); template != "" { // an unknown command
+		step.Script = "template '" + template + "'"
 	}
 	step.Script = parameter.ReplaceAllString(step.Script, "PARAMETER")
 	step.steer("env", s)
