@@ -77,17 +77,18 @@ type action struct {
 	inputs Cell
 }
 
-// readAction reads a composite action; an action that does not parse has no steps.
-func readAction(name string, content []byte) action {
+// readAction reads a composite action; an action that does not parse has no steps. It reports false for one that is a
+// program, which is not read.
+func readAction(name string, content []byte) (a action, composite bool) {
 	root, err := doc.Parse(name, content)
-	if err != nil {
-		return action{}
+	if using := root.Text("runs", "using"); err != nil || using == "docker" || strings.HasPrefix(using, "node") {
+		return action{}, err != nil
 	}
-	a := action{githubJob(root, &doc.Node{Kind: doc.Map, Items: root.Get("runs").Members()}).Steps, Cell{}}
+	a = action{githubJob(root, &doc.Node{Kind: doc.Map, Items: root.Get("runs").Members()}).Steps, Cell{}}
 	for _, input := range root.Get("inputs").Members() {
 		a.inputs.give(input.Key, input.Text("default"))
 	}
-	return a
+	return a, true
 }
 
 // give adds an input, unless an expression makes its value.

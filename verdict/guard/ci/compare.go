@@ -50,7 +50,9 @@ func read(files []change.File, content func(change.File) (string, []byte)) side 
 			project[name] = text
 		}
 		if isAction(name) {
-			actions[path.Dir(name)] = readAction(name, text)
+			if a, composite := readAction(name, text); composite {
+				actions[path.Dir(name)] = a
+			}
 		}
 		if !Is(name) {
 			continue

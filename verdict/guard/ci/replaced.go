@@ -37,9 +37,9 @@ func (c *comparison) replacement(check string) string {
 }
 
 // delegated is what may run a removed check by its name: an action with that name, from a repository whose
-// actions pipelines used before, or a new one of an owner of such actions in the same job, whose name says that it checks; or
-// the file of a runner that still runs, such as rake's Rakefile, if that file mentions the name more often than before, and
-// the hooks of pre-commit.
+// actions pipelines used before, or a new one in the same job whose name says that it checks, of the repository itself or of
+// an owner of such actions; or the file of a runner that still runs, such as rake's Rakefile, if that file mentions the name
+// more often than before, and the hooks of pre-commit.
 func (c *comparison) delegated(was Run) string {
 	known, used := map[string]bool{}, c.before.actions("")
 	for _, action := range used {
@@ -53,7 +53,7 @@ func (c *comparison) delegated(was Run) string {
 	}
 	for _, action := range c.after.actions(was.job()) {
 		owner, name, _ := strings.Cut(action, "/")
-		if known[owner] && !slices.Contains(used, action) && shell.NamesCheck(name) {
+		if (owner == "." || known[owner]) && !slices.Contains(used, action) && shell.NamesCheck(name) {
 			return action
 		}
 	}
