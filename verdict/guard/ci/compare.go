@@ -383,6 +383,6 @@ func (c *comparison) builds(was Run) bool {
 	now := ofJob(c.after.runs, was.job())
 	return !was.Guessed && was.Strength == Always && isTest(was.Check) &&
 		slices.ContainsFunc(now, func(r Run) bool { return !ran(c.before.runs, r) }) &&
-		!slices.ContainsFunc(now, func(r Run) bool { return isTest(r.Check) }) &&
+		!slices.ContainsFunc(now, func(r Run) bool { return isTest(r.Check) || r.Guessed }) &&
 		!slices.ContainsFunc(c.after.others, func(r Run) bool { return !ran(c.before.others, r) })
 }

@@ -28,7 +28,8 @@ func (c *comparison) replacement(check string) string {
 		if now.Check == "" && now.rewrites(check) {
 			continue
 		}
-		either := slices.Contains([]string{"", "tox", "nox"}, now.Check) || now.Guessed || shell.RunsTarget(check) // it may run anything
+		either := slices.Contains([]string{"", "tox", "nox"}, now.Check) || now.Guessed || shell.RunsTarget(check) ||
+			shell.RunsTarget(now.Check) // it may run anything
 		if now.Strength >= Sometimes && ran[now.command()] < 0 && (either || isTest(now.Check) == isTest(check)) {
 			return now.command()
 		}
@@ -70,7 +71,9 @@ func (c *comparison) delegated(was Run) string {
 
 // subsumed is the command of another tool that still runs as often as a removed check, and has the check's rules.
 func (c *comparison) subsumed(was Run) string {
-	return first(c.after.runs, func(r Run) bool { return r.Strength >= was.Strength && slices.Contains(covering[was.Check], r.Check) }).command()
+	return first(c.after.runs, func(r Run) bool {
+		return r.Strength >= was.Strength && slices.Contains(covering[was.Check], r.Check)
+	}).command()
 }
 
 // moved is the pipeline of another service that can stop as much as a removed check, if the check's service has none left:
