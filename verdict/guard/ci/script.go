@@ -75,15 +75,11 @@ var declares = regexp.MustCompile(`^(?:$|[\s}\])#/=]|(?:(?:async +)?function|def
 var fails = regexp.MustCompile(`\bexit!?\s*\(\s*[^)\s0]|\bexit!?\s+[1-9]|\bexitCode\s*=\s*[^0\s;]|\b(?:raise|throw|abort|die|assert)\b|` +
 	`\breturn\s+1\b`)
 
-// failing counts the lines of a program, without its comments, that may end it with a failure.
-func failing(content []byte) (n int) {
-	for line := range bytes.Lines(content) {
-		if line = bytes.TrimSpace(line); !bytes.HasPrefix(line, []byte("#")) && !bytes.HasPrefix(line, []byte("//")) && fails.Match(line) {
-			n++
-		}
-	}
-	return n
-}
+// remark matches the lines of a program that are comments.
+var remark = regexp.MustCompile(`(?m)^\s*(?:#|//).*`)
+
+// failing counts where a program may end with a failure.
+func failing(content []byte) int { return len(fails.FindAll(remark.ReplaceAll(content, nil), -1)) }
 
 // isProgram reports whether a file is a program in one of those languages.
 func isProgram(name string) bool {

@@ -211,13 +211,16 @@ func (s settings) lacks(place string, other settings) bool {
 	return false
 }
 
+// redirect matches where a command's output goes to, and the space before it that makes no difference.
+var redirect = regexp.MustCompile(`([<>])\s+`)
+
 // parts returns the lines of a text, with their places in it from 0, or the commands of a script, which says the same
 // however it is broken into lines.
 func parts(text string, script bool) (all []value) {
 	if script {
 		if lines, err := shell.Lines(text); err == nil {
 			for _, l := range lines {
-				all = append(all, value{l.Text, l.Line})
+				all = append(all, value{redirect.ReplaceAllString(l.Text, "$1"), l.Line})
 			}
 			return all
 		}
@@ -326,7 +329,7 @@ var (
 	// tests or settings for them.
 	moves = regexp.MustCompile(`^(?:sudo )?(?:rm|mv|cp|ln|patch|unlink|sed -i\S*|git (?:rm|mv|checkout|restore|apply|stash|reset)|` +
 		`find .*-(?:delete|exec)|(?:echo|printf|cat|tee)\b.*>)`)
-	tests = regexp.MustCompile(`(?:^|[\s/'"])(?:[\w-]*[_.-])?(?:tests?|specs?|__tests__|e2e|conftest\.py|pytest\.ini)(?:[/_.*\s'")]|$)|` +
+	tests = regexp.MustCompile(`(?:^|[\s/'">])(?:[\w-]*[_.-])?(?:tests?|specs?|__tests__|e2e|conftest\.py|pytest\.ini)(?:[/_.*\s'")]|$)|` +
 		`\b(?:jest|vitest|eslint|playwright)\.config|/bin/\w+|\$\((?:which|command)|HEAD[~^]|\.(?:patch|diff)\b`)
 	results = regexp.MustCompile(`(?i)result|report|output|artifact|cache|\blogs?\b|/dev/null|\.env\b`)
 )
@@ -449,6 +452,7 @@ func (a *alteration) counts(part Part, there bool) bool {
 	}
 	limit := len(a.keys) > 0 && (limits.in(a.name) || part == Tool && a.counted())
 	gone, fresh := slices.Clone(a.gone), slices.Clone(a.fresh)
+	stands := func(v value) bool { return v.text != "" }
 	if part != Tool {
 		gone, fresh = prepares(gone), prepares(fresh)
 	} else if len(a.keys) == 0 {
@@ -458,8 +462,9 @@ func (a *alteration) counts(part Part, there bool) bool {
 	switch {
 	case len(gone)+len(fresh) == 0, alike(gone, fresh, part) && !limit:
 		return false
-	case a.higher():
-		return false
+	case a.higher(), part == Tool && !slices.ContainsFunc(fresh, stands) &&
+		!slices.ContainsFunc(gone, func(v value) bool { return stands(v) && !says(v.text) }):
+		return false // more is demanded, or less is left out
 	case part != Tool && (len(a.keys) == 0 || commands.in(a.keys[len(a.keys)-1])):
 		return len(gone) > 0 || slices.ContainsFunc(fresh, func(v value) bool {
 			return flags.MatchString(v.text) || branch.MatchString(v.text) || chosen.MatchString(v.text) || part == Gate && meddles(v)
