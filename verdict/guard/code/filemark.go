@@ -14,6 +14,8 @@ var fileForms = byWord(map[string][]form{
 		{words: "pytestmark", when: unindented, read: (*side).moduleMarks},
 		{words: "*", when: uncollected, effect: skips, cond: (*side).lineOf},
 		{words: hooks, when: inConftest, effect: skips, cond: (*side).lineOf},
+		{words: "exitstatus returncode", after: "=", when: inConftest, effect: skips, cond: (*side).lineOf},
+		{words: "markexpr keyword", before: "option .", when: inConftest, effect: skips, cond: (*side).lineOf},
 		{words: "add_marker", when: ofSkip, effect: skips, cond: (*side).lineOf}, // a hook of conftest.py adds it to any test
 		{words: "allow_module_level", effect: skips, cond: around},               // pytest.skip outside of a test needs this option
 		{words: "__test__", after: "= False", effect: skips, unit: true},
@@ -46,11 +48,11 @@ var fileForms = byWord(map[string][]form{
 	},
 })
 
-// hooks are the functions with which a conftest.py decides which tests run and what their results are, and what such a function sets:
+// hooks are the functions with which a conftest.py decides which tests run and what their results are:
 // https://docs.pytest.org/en/stable/reference/reference.html#hooks.
 const hooks = "pytest_collection_modifyitems pytest_ignore_collect pytest_collect_file pytest_pycollect_makeitem pytest_itemcollected " +
 	"pytest_pyfunc_call pytest_runtest_protocol pytest_runtest_call pytest_runtest_makereport pytest_sessionfinish pytest_cmdline_main " +
-	"pytest_load_initial_conftests pytest_cmdline_parse exitstatus returncode markexpr keyword _exit"
+	"pytest_load_initial_conftests pytest_cmdline_parse"
 
 // What the tokens around a word do not tell.
 var (
@@ -68,13 +70,16 @@ var (
 	skipsSome   = func(s *side, i int) bool { return outside(s, i) && strings.Contains(annotationText(s, i), "Skip (") }
 )
 
+// maxHook bounds the tokens of a hook that are read.
+const maxHook = 2000
+
 // sorts reports whether a word is the name of a hook that takes none of the tests away.
 func (s *side) sorts(i int) bool {
 	if s.of(i) != "pytest_collection_modifyitems" {
 		return false
 	}
 	end := i + 1
-	for end < len(s.tokens) && s.tokens[end].column > 0 {
+	for end < min(len(s.tokens), i+maxHook) && s.tokens[end].column > 0 {
 		end++
 	}
 	return !among(i, end, func(j int) bool {
