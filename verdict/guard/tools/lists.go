@@ -82,10 +82,30 @@ func (c *comparison) lists(p *pair) {
 		}
 	}
 	if len(excluded) > 0 { // one finding for all
-		v := excluded[0]
-		c.add(p, change.Evidence, "excluded", v, "", v.text, fmt.Sprintf("%s has %s now (%d in all), which is no longer looked at.", v.key,
+		v, tier := excluded[0], change.Evidence
+		if i := slices.IndexFunc(excluded, p.blanket); i >= 0 {
+			v, tier = excluded[i], excluded[i].tier()
+		}
+		c.add(p, tier, "excluded", v, "", v.text, fmt.Sprintf("%s has %s now (%d in all), which is no longer looked at.", v.key,
 			v.text, len(excluded)))
 	}
+}
+
+// allFiles matches patterns of all files, with the rules behind one that is of some rules only.
+var allFiles = regexp.MustCompile(`^(?:\.?/?\*\*?(?:/\*)?|\^?\.\*\$?|\^)(?::.*)?$`)
+
+// blanket reports whether an element of a list leaves out all files, or is in a part of the settings for all of them, and no other
+// element takes some back. What is only a part of a rule, as an attribute is, has other parts that say where or when it holds.
+func (p *pair) blanket(v value) bool {
+	if strings.Contains(v.key, "rule") || strings.Contains(v.key, "@") || slices.Contains([]string{"dependabot", "actionlint"}, p.tool.Name) {
+		return false
+	}
+	if strings.HasSuffix(v.key, "-ignores/*") {
+		v.text = "*"
+	}
+	return allFiles.MatchString(v.text) && !slices.ContainsFunc(p.after.lists[v.key], func(o value) bool {
+		return strings.HasPrefix(o.text, "!")
+	})
 }
 
 // exemptions returns how many parts of some elements say where a tool does not look.
