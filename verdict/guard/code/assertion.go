@@ -308,11 +308,20 @@ func (c reading) constant() bool {
 	return true
 }
 
-// tuple reports whether Python's assert has a tuple that is not empty. It is true whatever is in it: assert (pay() == 3,).
+// tuple reports whether Python's assert has a tuple, a list or a function, or a text. They are true whatever is in them:
+// assert (pay() == 3,).
 func (s *side) tuple(from, to int) bool {
 	open := from + 1
-	return s.lang.python && s.of(from) == "assert" && s.of(open) == "(" && int(s.tokens[open].mate) == to-1 &&
-		among(open, to, func(k int) bool { return s.of(k) == "," && int(s.outer[k]) == open })
+	if !s.lang.python || s.of(from) != "assert" {
+		return false
+	}
+	switch s.of(open) {
+	case "(":
+		return int(s.tokens[open].mate) == to-1 && among(open, to, func(k int) bool { return s.of(k) == "," && int(s.outer[k]) == open })
+	case "[", "{":
+		return int(s.tokens[open].mate) == to-1 && to-open > 2
+	}
+	return s.of(open) == "lambda" || s.kindOf(open) == text && open == to-1
 }
 
 // failing is the condition of a Go "if" whose block fails the test.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ type altered struct {
 	pair
 	was, is     int            // the first line of each side where they differ, 0 for none
 	gone, fresh map[string]int // the words, literals and operators that it has less and more often
-	asserts     bool           // an assertion is not there any more as it was
+	asserts     bool           // an assertion is not there any more as it was, or not where it was
 }
 
 // telling calls do for each token that says something: no punctuation, local variable, own name or import.
@@ -25,7 +26,7 @@ func (u *unit) telling(do func(i int, says string)) {
 	tell := func(i int) {
 		t := s.of(i)
 		switch kind := s.kindOf(i); {
-		case i < past || i == u.at && u.body > 0 || s.isLocal(i) || kind == sign && !operators[t]:
+		case i < past || i == u.at && u.body > 0 || s.isLocal(i) || kind == sign && !operators[t], s.marksTest(i), t == "self":
 		case kind == word && s.tokens[i].first && importing[t] && s.of(i+1) != "(":
 			past = s.statementEnd(i)
 		case kind == number:
@@ -77,8 +78,32 @@ func (x *examination) alter(p pair) {
 		return cmp.Or(line, said)
 	}
 	one.was, one.is = first(p.before, p.after, one.gone), first(p.after, p.before, one.fresh)
-	one.asserts = len(p.before.side.without(p.before.assertions, p.after.assertions)) > 0
+	one.asserts = len(p.before.side.without(p.before.assertions, p.after.assertions)) > 0 || p.deeper()
 	x.altered = append(x.altered, one)
+}
+
+// deeper reports whether an assertion is inside of something further, such as a function that is called later or never.
+func (p pair) deeper() bool {
+	depth := func(u *unit, c assertion) (n int) {
+		for open := int(u.side.outer[c.from]); open >= u.body; open = int(u.side.outer[open]) {
+			n++
+		}
+		return n
+	}
+	had := map[uint64]int{}
+	for _, c := range p.before.assertions {
+		had[c.digest] = max(had[c.digest], 1+depth(p.before, c))
+	}
+	return slices.ContainsFunc(p.after.assertions, func(c assertion) bool {
+		return had[c.digest] > 0 && 1+depth(p.after, c) > had[c.digest]
+	})
+}
+
+// unmarked reports whether nothing but the head of a unit is another one, and has a mark less.
+func (p pair) unmarked() bool {
+	return p.before.digest == p.after.digest && slices.ContainsFunc(p.before.marks, func(m mark) bool {
+		return !slices.ContainsFunc(p.after.marks, func(o mark) bool { return o.effect == m.effect && o.cond == m.cond })
+	})
 }
 
 // lineTexts are the lines of a unit.
@@ -148,9 +173,10 @@ func (x *examination) rename() {
 func (x *examination) changes() {
 	x.rename()
 	named := x.namedLines()
-	var places []change.Place
+	places := x.shadowing()
+	names := testNames(x.pairs.before)
 	for _, a := range x.altered {
-		if len(a.gone) == 0 && !a.asserts && !a.narrows() || a.isIn(named) {
+		if len(a.gone) == 0 && !a.asserts && !a.narrows(names) || a.isIn(named) {
 			continue
 		}
 		b, s := a.before.side, a.after.side
@@ -170,16 +196,178 @@ func (x *examination) changes() {
 }
 
 // narrows reports whether what is new in a part of a test file may pass over something: a condition, a part of one, another
-// literal for an arm of Rust's match, or an argument of a call that was there before.
-func (a altered) narrows() (narrows bool) {
-	s := a.after.side
+// literal for an arm of Rust's match, an argument of a call that was there before, an annotation or an option of a test, a word
+// that turns what a test does or, outside of tests, the name of one.
+func (a altered) narrows(names map[string]bool) (narrows bool) {
+	s, had := a.after.side, a.before.wordSet()
 	a.after.telling(func(i int, says string) {
-		open := int(s.outer[i])
-		call := open > 0 && s.of(open) == "(" && s.kindOf(open-1) == word && a.fresh[s.normal(open-1)] == 0
+		if narrows || a.fresh[says] == 0 {
+			return
+		}
+		open, in := int(s.outer[i]), s.unitAt(i)
+		call := open > 0 && (s.of(open) == "(" && s.kindOf(open-1) == word && a.fresh[s.normal(open-1)] == 0 ||
+			s.of(open) == "[" && s.closes(open-1) && !s.annotation(i)) // a part of a list
+		if call && in != nil && open-1 == in.at && among(in.from, in.at, func(n int) bool { return replacing.MatchString(s.of(n)) }) {
+			call = false // Python's @patch gives the test a stand-in
+		}
 		arm := s.lang.rust && s.kindOf(i) == text && (s.of(i-1) == "|" || s.of(i+1) == "|")
-		narrows = narrows || a.fresh[says] > 0 && (deciding[says] || call || arm || s.inCondition(i))
+		decides := deciding[says] && !s.annotation(i) || says == "go" && s.lang.name == "Go" // Rust has #[case(1)]
+		if narrows = decides || call || arm || s.inCondition(i); narrows || in != nil && in.at == i {
+			return
+		}
+		if in != nil && in.role != definition && i < in.body {
+			narrows = a.fresh["case"] == 0 && in.marksAnew(i, had[says]) || replacing.MatchString(says) && s.replaces(i)
+			return
+		}
+		named := a.after.role != test && slices.ContainsFunc(wordsIn(says), func(w string) bool { return names[w] })
+		narrows = named || s.kindOf(i) == word && (turning.MatchString(says) || replacing.MatchString(says) && s.replaces(i))
 	})
 	return narrows
+}
+
+// marksAnew reports whether a word in the head of a test, or of a group of tests, is an annotation of a kind that no rule knows, a
+// modifier with which runners pass over it, or an option that it did not have.
+func (u *unit) marksAnew(i int, had bool) bool {
+	s, name := u.side, u.side.of(i)
+	switch {
+	case had, usualMarks[name], suppressing[name], replacing.MatchString(name), s.of(i+1) == ".", s.of(i+1) == "::":
+		return false
+	case i > u.at:
+		named := s.of(i+1) == ":" || s.of(i+1) == "="
+		if s.lang.ruby { // it "…", :slow do
+			named = s.of(i-1) == ":" && s.of(i-2) == ","
+		}
+		return named && options[strings.ToLower(name)] == ""
+	}
+	a := annotation{side: s, at: i, name: strings.ToLower(name)}
+	ofCase := s.lang.rust && s.casesFrom(i, u.at)
+	known := annotations[a.name] != "" || slices.ContainsFunc(headForms, func(f headForm) bool { return f.fits(a) })
+	return hiding[name] || s.annotation(i) && (!known || ofCase)
+}
+
+// replaces reports whether the rest of a statement names something that the file named before: it gets a stand-in.
+func (s *side) replaces(i int) bool {
+	return s.other != nil && among(i+1, s.statementEnd(i), func(n int) bool {
+		parts := wordsIn(contentOf(s.of(n)))
+		if s.kindOf(n) == sign || len(parts) == 0 {
+			return false
+		}
+		literal := s.kindOf(n) == text && strings.Contains(s.other.text, contentOf(s.of(n)))
+		return literal || s.other.mentions()[parts[len(parts)-1]] && !common[s.of(n)] && !replacing.MatchString(s.of(n))
+	})
+}
+
+// wordsIn are the words of a text.
+func wordsIn(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r < 128 && !isWordByte(byte(r)) })
+}
+
+// testNames are the names of the functions that are tests.
+func testNames(units []*unit) map[string]bool {
+	names := map[string]bool{}
+	for _, u := range units {
+		if u.role == test && len(u.name) >= minSubject && !u.side.lang.calls[u.word] {
+			names[u.name] = true
+		}
+	}
+	return names
+}
+
+// macro matches what defines or takes away a macro of C.
+var macro = regexp.MustCompile(`^#\s*(?:define|undef)\s+(\w+)`)
+
+// shadow notes where a file of tests gives a name that it used another meaning: by an import from elsewhere, or by a macro.
+func (x *examination) shadow(old, now *side) {
+	add := func(line int) {
+		x.shadows = append(x.shadows, change.Place{Path: now.path, Line: line, After: now.lineText(line)})
+	}
+	had := old.imports()
+	for name, is := range now.imports() {
+		was := had[name]
+		known := isAssertion(name) || now.lang.calls[name] || testMarks[name] || was.from != "" && replacing.MatchString(is.from)
+		if known && is.from != was.from && old.mentions()[name] {
+			add(now.line(is.at))
+		}
+	}
+	tests := testNames(old.units)
+	for i := range now.tokens {
+		name := now.of(i)
+		mark := strings.TrimSuffix(name, "Attribute")
+		if known := tests[name] || strings.HasPrefix(name, "assert") || testMarks[mark]; known && now.of(i+1) == "=" &&
+			old.mentions()[mark] && !old.gives(name) {
+			add(now.line(i))
+		}
+	}
+	for _, n := range now.notes {
+		found := macro.FindStringSubmatch(now.text[n.from:n.to])
+		if now.lang.preprocessor && found != nil && old.mentions()[found[1]] && !strings.Contains(old.text, found[0]) {
+			add(n.line)
+		}
+	}
+}
+
+// shadowing notes, in addition, each new function or class of that kind.
+func (x *examination) shadowing() []change.Place {
+	for _, u := range x.pairs.after {
+		s, old := u.side, u.side.other
+		if x.pairs.of[u] != nil || u.role != definition || old == nil || s.lang.shell ||
+			!old.uses(u.name) && (!isAssertion(u.name) || strengths[strings.ToLower(u.name)] == unknown) ||
+			slices.ContainsFunc(old.units, func(b *unit) bool { return b.name == u.name && (old.tests || b.within(group)) }) {
+			continue
+		}
+		x.shadows = append(x.shadows, change.Place{Path: s.path, Line: u.line(), After: s.lineText(u.line())})
+	}
+	slices.SortFunc(x.shadows, func(a, b change.Place) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
+	return slices.Compact(x.shadows)
+}
+
+// gives reports whether a file gives a value to a name.
+func (s *side) gives(name string) bool {
+	return among(0, len(s.tokens), func(i int) bool { return s.of(i) == name && s.of(i+1) == "=" })
+}
+
+// uses reports whether a file calls something of a name, or a part of it.
+func (s *side) uses(name string) bool {
+	return among(0, len(s.tokens), func(i int) bool {
+		return s.of(i) == name && (s.of(i+1) == "(" || s.of(i+1) == "!" || s.of(i+1) == ".")
+	})
+}
+
+// origin is from where a file imports a name, and at which token.
+type origin struct {
+	from string
+	at   int
+}
+
+// imports are the names that a file imports, by its last statement that does.
+func (s *side) imports() map[string]origin {
+	if s.imported != nil {
+		return s.imported
+	}
+	all := map[string]origin{}
+	s.imported = all
+	for i := range s.tokens {
+		if s.kindOf(i) != word || !s.tokens[i].first || !importing[s.of(i)] || s.of(i+1) == "(" {
+			continue
+		}
+		end := s.statementEnd(i)
+		var names []int
+		from := ""
+		for n := i + 1; n < end; n++ {
+			next := s.of(min(n+1, end-1))
+			switch {
+			case s.of(n) == "as" || s.of(n) == "import":
+			case s.kindOf(n) == text, next == ".", next == "::", next == `\`, next == "as", next == "import":
+				from += s.normal(n) + " "
+			case s.kindOf(n) == word:
+				names = append(names, n)
+			}
+		}
+		for _, n := range names {
+			all[s.of(n)] = origin{from, n}
+		}
+	}
+	return all
 }
 
 // maxCondition is the number of tokens within which a condition begins.
@@ -189,7 +377,7 @@ const maxCondition = 40
 func (s *side) inCondition(i int) bool {
 	for n := i; n > max(0, i-maxCondition); n-- {
 		switch t := s.of(n); {
-		case s.kindOf(n) == word && deciding[t]:
+		case s.kindOf(n) == word && deciding[t] && !s.annotation(n): // #[case(1)]
 			return true
 		case t == "{" || t == "}" || t == ";" || s.lang.layout != braces && s.tokens[n].first && s.outer[n] < 0:
 			return false

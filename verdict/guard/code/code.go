@@ -53,6 +53,7 @@ type examination struct {
 	findings      []change.Finding
 	vague         []change.Finding // added for files that have no other finding
 	altered       []altered        // parts of test files that are not as before
+	shadows       []change.Place   // where test files give a name another meaning
 }
 
 // Examine returns what a change lowers in its source code. It never fails: what it cannot read becomes a
@@ -132,10 +133,10 @@ func (x *examination) take(p parsed) {
 			x.compareModules(old, now)
 		}
 		x.compareNever(old, now)
-		if now.tests {
-			around := pair{old.around(), now.around()}
+		if around := (pair{old.around(), now.around()}); around.before != nil && around.after != nil {
 			x.compareLimits(patienceOf(around.before), patienceOf(around.after), old, now)
 			x.alter(around)
+			x.shadow(old, now)
 		}
 	}
 	x.hidden.see(old, now)
@@ -168,7 +169,7 @@ func (s *side) sameTests(other *side) bool {
 	return s != nil && other != nil && slices.EqualFunc(s.marks, other.marks, alike) &&
 		slices.EqualFunc(s.guards, other.guards, func(b, a guard) bool { return b.cond == a.cond }) &&
 		slices.EqualFunc(s.checked(), other.checked(), func(b, a *unit) bool {
-			return b.role == a.role && b.digest == a.digest && b.path() == a.path() && slices.EqualFunc(b.effective(), a.effective(), alike)
+			return b.role == a.role && b.whole == a.whole && b.path() == a.path() && slices.EqualFunc(b.effective(), a.effective(), alike)
 		})
 }
 
@@ -219,9 +220,13 @@ func (s *side) lineText(line int) string {
 	if at >= len(s.starts) {
 		return ""
 	}
-	rest := s.text[s.starts[at]:]
-	rest, _, _ = strings.Cut(rest[:min(len(rest), maxText)], "\n")
-	return strings.ToValidUTF8(strings.TrimSpace(rest), "")
+	return lineOf(s.text[s.starts[at]:])
+}
+
+// lineOf is the first line of a text in that form.
+func lineOf(text string) string {
+	text, _, _ = strings.Cut(text[:min(len(text), maxText)], "\n")
+	return strings.ToValidUTF8(strings.TrimSpace(text), "")
 }
 
 // generated reports whether the first lines of a file say that a program wrote it. A Go file, known by its

@@ -26,8 +26,13 @@ func (x *examination) compareTests() {
 	}
 	x.compareMarks(pairs)
 	for _, p := range pairs {
-		if p.before.digest != p.after.digest && !x.passed(p.after) {
+		if x.passed(p.after) {
+			continue
+		}
+		if p.before.whole != p.after.whole && !p.unmarked() {
 			x.alter(p)
+		}
+		if p.before.digest != p.after.digest {
 			x.compareAssertions(p)
 		}
 	}
@@ -126,7 +131,7 @@ func (x *examination) idle(b *unit) *unit {
 	for _, s := range x.after {
 		for _, u := range s.units {
 			if u.role != definition || u.digest != b.digest || b.size < 4 || s.lang != b.side.lang ||
-				s.lang.python && u.parent != nil && u.parent.word == "class" { // a base class of tests
+				s.lang.python && u.parent != nil && u.parent.word == "class" && !s.collected(u.parent) { // a base class of tests
 				continue
 			}
 			if x.called(u) {
@@ -200,13 +205,14 @@ func (s *side) wordsOf(c assertion) (all []string) {
 	return all
 }
 
-// compareNames finds Python tests that a later test of the same name replaces.
+// compareNames finds tests of Python and Ruby that a later test of the same name replaces.
 func (x *examination) compareNames() {
 	for _, s := range x.after {
 		seen := map[string]*unit{}
 		for _, u := range s.having(test) {
 			name := u.path()
-			if first := seen[name]; s.lang.python && first != nil && (x.pairs.of[u] == nil) != (x.pairs.of[first] == nil) {
+			named := s.lang.python || s.lang.ruby && u.word == "def"
+			if first := seen[name]; named && first != nil && (x.pairs.of[u] == nil) != (x.pairs.of[first] == nil) {
 				x.say(change.Hold, change.Test, "test/not-run", "Two tests are called "+u.name+", so the first one does not run.", nil, s, 0, u.line())
 			}
 			seen[name] = u
@@ -357,7 +363,7 @@ func (v *subject) goneWith(u *unit) bool {
 	}
 	gone, left := false, false
 	for w := range u.wordSet() {
-		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return r < 128 && !isWordByte(byte(r)) }) {
+		for _, part := range wordsIn(w) {
 			left = left || v.defined[part]
 			gone = gone || !v.defined[part] && len(part) > 3 && v.gone[strings.ToLower(part)]
 		}

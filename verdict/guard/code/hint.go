@@ -54,19 +54,29 @@ func (x *examination) hints() {
 	}
 }
 
-// retrying matches the names with which a new function of tests tries again.
-var retrying = regexp.MustCompile(`(?i)flak[ey]|retr(?:y|ies|ying)|attempts|known_?(?:bug|fail)|quarantin`)
+// hooking matches the names with which a function of tests tries again, or changes what runners do. Turning matches these, and the
+// names with which a test gets round what it checks, replacing those of stand-ins.
+var (
+	hooking   = anyOf(vocabulary.Words("hooks"))
+	turning   = anyOf(slices.Concat(vocabulary.Words("hooks"), vocabulary.Words("evasions")))
+	replacing = anyOf(vocabulary.Words("stand-ins"))
+)
 
-// tries returns a finding if new code that tests use has a name in it that says that it tries again.
+// anyOf matches what one of some patterns does.
+func anyOf(patterns []string) *regexp.Regexp {
+	return regexp.MustCompile("(?:" + strings.Join(patterns, ")|(?:") + ")")
+}
+
+// tries returns a finding if new code that tests use has a name in it that says that it tries again, or changes what runners do.
 func (u *unit) tries() (found []change.Finding) {
 	if strings.HasSuffix(u.name, "Timeout") && containsWord(u.side, u.from, u.at, "override") {
 		return u.side.evidence(u.at, "New code that tests use sets "+u.name+": they may wait for longer.")
 	}
-	u.own(func(i int) {
-		if name := u.side.of(i); len(found) == 0 && u.side.kindOf(i) == word && retrying.MatchString(name) {
-			found = u.side.evidence(i, "New code that tests use has "+name+": it may try again what failed.")
+	for i := u.from; i < u.to && len(found) == 0; i++ {
+		if name := u.side.of(i); u.side.kindOf(i) == word && hooking.MatchString(name) {
+			found = u.side.evidence(i, "New code that tests use has "+name+": it may try again what failed, or leave it out.")
 		}
-	})
+	}
 	return found
 }
 

@@ -168,13 +168,17 @@ func languageOf(name string) *language {
 // testPaths match the names by which runners and people recognize test files. They decide whether tests are
 // gone, so data and helpers of tests do not count. To the guidelines they do: see worktree/filekind.
 var testPaths = []*regexp.Regexp{
-	regexp.MustCompile(`(?:^|[/._-])(?:__tests__|tests?|specs?|e2e|cy|it|conftest|fuzz)(?:[/._-]|$)`),
+	regexp.MustCompile(`(?:^|[/._-])(?:__tests__|tests?|specs?|e2e|cy|cypress|it|conftest|fuzz)(?:[/._-]|$)`),
 	regexp.MustCompile(`(?:Tests?|Specs?|TestCase|IT)(?:\.\w+)?(?:/|\.\w+$)`),
-	regexp.MustCompile(`(?:^|/)Test[A-Z]\w*\.\w+$|\.bats$`),
+	regexp.MustCompile(`(?:^|/)Test[A-Z]\w*\.\w+$|\.bats$|(?:^|/)(?:jest|vitest)[.-]setup\b`),
 }
 
-// isTestPath reports whether a file of this name usually holds tests.
+// isTestPath reports whether a file of this name usually holds tests. The settings of a runner, such as cypress.config.js, are read
+// by package tools.
 func isTestPath(name string) bool {
+	if strings.Contains(path.Base(name), ".config.") {
+		return false
+	}
 	if strings.HasSuffix(name, ".go") {
 		return strings.HasSuffix(name, "_test.go") && !notBuilt.MatchString(name)
 	}

@@ -63,7 +63,7 @@ func pairUnits(before, after []*side) pairing {
 // checked returns the compared units: tests and the functions that they call.
 func (s *side) checked() []*unit {
 	return slices.DeleteFunc(slices.Clone(s.units), func(u *unit) bool {
-		return u.role != test && (u.role != definition || !s.tests && len(u.assertions) == 0)
+		return u.role != test && (u.role != definition || !s.tests && !u.within(group) && !isAssertion(u.name))
 	})
 }
 

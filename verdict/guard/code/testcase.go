@@ -1,19 +1,26 @@
 package code
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // annotated reports whether an annotation in a unit's head makes it a test.
 func annotated(u *unit) bool {
 	if u.word == "class" || u.word == "mod" || u.word == "record" || u.word == "object" {
 		return false
 	}
-	return among(u.from, u.at, func(i int) bool {
-		name := u.side.of(i)
-		own := strings.HasSuffix(name, "Fact") || strings.HasSuffix(name, "Theory") || // a runner's extension
-			u.side.lang.name == "C#" && (strings.HasPrefix(name, "Fact") || strings.HasPrefix(name, "Theory")) ||
-			u.side.tests && (strings.HasSuffix(name, "Test") || strings.HasPrefix(name, "TestWith") || strings.HasSuffix(name, "Template"))
-		return (testMarks[name] || own || u.side.lang.rust && strings.HasSuffix(name, "test")) && u.side.annotation(i)
-	})
+	return among(u.from, u.at, u.side.marksTest)
+}
+
+// marksTest reports whether a word is an annotation that makes a test of what it is before.
+func (s *side) marksTest(i int) bool {
+	name := s.of(i)
+	own := strings.HasSuffix(name, "Fact") || strings.HasSuffix(name, "Theory") || // a runner's extension
+		s.lang.name == "C#" && (strings.HasPrefix(name, "Fact") || strings.HasPrefix(name, "Theory")) ||
+		s.tests && (strings.HasSuffix(name, "Test") || strings.HasPrefix(name, "TestWith") || strings.HasSuffix(name, "Template"))
+	return (testMarks[name] || own || s.lang.rust && strings.HasSuffix(name, "test")) && s.annotation(i)
 }
 
 // annotation reports whether a word names an annotation: @Test, [Fact], #[tokio::test].
@@ -45,7 +52,7 @@ func named(prefix string) func(*unit) bool {
 		if u.word == "class" || u.word == "module" || !u.side.tests || u.role != definition {
 			return false
 		}
-		marked := annotated(u)
+		marked := annotated(u) || u.side.lang.name == "PHP" && u.side.noted(u)
 		if !strings.HasPrefix(u.name, prefix) && !marked {
 			return false
 		}
@@ -55,6 +62,16 @@ func named(prefix string) func(*unit) bool {
 		return u.parent.word == "class" && u.side.collected(u.parent)
 	}
 }
+
+// noted reports whether the comment before a function makes it a test for PHPUnit.
+func (s *side) noted(u *unit) bool {
+	return slices.ContainsFunc(s.notes, func(n note) bool {
+		return n.next == u.from && testTag.MatchString(s.text[n.from:n.to])
+	})
+}
+
+// testTag matches PHPUnit's "@test" in a comment.
+var testTag = regexp.MustCompile(`@test\b`)
 
 // setsUp reports whether a function of a test file runs before tests.
 func (u *unit) setsUp() bool {
@@ -92,6 +109,10 @@ func plainC(u *unit) bool {
 // collected reports whether pytest or unittest run the methods of a class, or of a class that inherits from
 // it in the same file.
 func (s *side) collected(class *unit) bool {
+	made := func(u *unit) bool { return u.parent == class && u.name == "__init__" }
+	if bases := s.plain(class.at+1, class.body); !strings.Contains(bases, "Test") && slices.ContainsFunc(s.units, made) {
+		return false // by pytest
+	}
 	if strings.Contains(class.name, "Test") || strings.Contains(s.plain(class.at+1, class.body), "Test") {
 		return true
 	}

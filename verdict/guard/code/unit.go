@@ -36,6 +36,7 @@ type unit struct {
 	size           int    // the number of its own tokens
 	literals       int    // the number of its literals
 	digest         uint64 // of its own tokens, without its name and head
+	whole          uint64 // of these and the tokens of its head, without its name
 	words          map[string]bool
 }
 
@@ -86,8 +87,9 @@ type side struct {
 	skippers map[string]bool
 	// leavers are functions that may end without having done anything.
 	leavers map[string]bool
-	// wordsOfAll and names are filled on first use: the latter are the names of a file of Python, and where each begins.
+	// wordsOfAll, imported and names are filled on first use: the last are the names of a file of Python, and where each begins.
 	wordsOfAll map[string]bool
+	imported   map[string]origin
 	names      map[string]int
 	// left is the file at the head if it is there under a name that no source has.
 	left *side
@@ -166,7 +168,7 @@ func (s *side) describe() {
 		if u.setsUp() {
 			s.setUpMarks(u)
 		}
-		if u.role == test || u.role == definition && (s.tests || u.within(group)) {
+		if u.role == test || u.role == definition && (s.tests || u.within(group) || isAssertion(u.name)) {
 			s.assertionsOf(u)
 		}
 	}
@@ -209,12 +211,18 @@ func (s *side) digestOf(u *unit) {
 		h.Write([]byte(s.named(i, locals)))
 		h.Write([]byte{0})
 	})
+	u.digest = h.Sum64()
 	for i := u.from; i < u.body; i++ { // the data that it runs with may be in its head
-		if kind := s.kindOf(i); (kind == text || kind == number) && contentOf(s.of(i)) != u.name {
+		if i == u.at || s.trails(i) || contentOf(s.of(i)) == u.name {
+			continue
+		}
+		if kind := s.kindOf(i); kind == text || kind == number {
 			u.literals++
 		}
+		h.Write([]byte(s.normal(i)))
+		h.Write([]byte{0})
 	}
-	u.digest = h.Sum64()
+	u.whole = h.Sum64()
 }
 
 // guard is a preprocessor condition and the range of tokens that it encloses.

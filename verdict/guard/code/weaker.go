@@ -254,10 +254,21 @@ func (x *examination) compareLimits(had, has patience, before, after *side) {
 	}
 }
 
-// around is a unit of the code of a file that is outside its tests and the functions that they call.
+// around is a unit of the code of a file of tests, or of a module of tests in another file, that is outside the tests and the
+// functions that they call; nil if there is none.
 func (s *side) around() *unit {
 	u := &unit{side: s, to: len(s.tokens)}
+	if !s.tests {
+		i := slices.IndexFunc(s.units, func(u *unit) bool { return u.role == group })
+		if i < 0 {
+			return nil
+		}
+		u.from, u.body, u.to = s.units[i].from, s.units[i].from, s.units[i].to
+	}
 	for _, c := range s.checked() {
+		if c.from < u.from || c.to > u.to {
+			continue
+		}
 		if n := len(u.children); n == 0 || c.from >= u.children[n-1].to {
 			u.children = append(u.children, c)
 		}
