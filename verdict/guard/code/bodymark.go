@@ -234,7 +234,7 @@ var (
 	pytestMarks = map[string]effect{"skip": skips, "xfail": fails}
 	// skippedBy match the names of exceptions with which a test ends as skipped.
 	skippedBy = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)^(?:test)?skip(?:ped|ping)?(?:test)?(?:exception|error)?$`),
+		regexp.MustCompile(`(?i)^(?:test)?skip(?:ped|ping)?(?:test|withmessage)?(?:exception|error)?$`),
 		regexp.MustCompile(`(?i)^(?:testaborted|inconclusive|ignore|incomplete(?:test)?|assumptionviolated)(?:exception|error)$`),
 	}
 )
@@ -272,8 +272,14 @@ func (s *side) endsHere(i int) bool {
 	if s.of(i) == "return" && s.of(i+1) == "@" && !s.tokens[i+1].first {
 		i += 2
 	}
+	if nothing[s.of(i+1)] {
+		i++
+	}
 	return i+1 >= len(s.tokens) || s.tokens[i+1].first || s.of(i+1) == ";" || s.of(i+1) == "}"
 }
+
+// nothing are the words for no value.
+var nothing = set("None undefined null nil")
 
 // skipHelper reports whether a statement calls a function whose name says that it skips.
 func (s *side) skipHelper(i int) bool {
@@ -307,6 +313,15 @@ func (s *side) receiver(i int, listed string) bool {
 	dotted := s.of(i-1) == "." || s.of(i-1) == "->" || s.of(i-1) == "::"
 	if listed == "*" {
 		return true
+	}
+	if s.lang.python && listed != "" { // from pytest import skip, import pytest as pt
+		of := i
+		if dotted {
+			of -= 2
+		}
+		if from := strings.TrimSpace(s.imports()[s.of(of)].from); from != "" && slices.Contains(strings.Fields(listed), from) {
+			return true
+		}
 	}
 	if listed == "" {
 		return !dotted && s.of(i-1) != "def" && s.of(i+1) != ":" && s.of(i+1) != "="

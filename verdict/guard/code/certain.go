@@ -86,11 +86,15 @@ func (u *unit) borrowed(skipping map[string]bool) (all []mark) {
 		return nil
 	}
 	s := u.side
-	u.own(func(i int) {
-		if name := s.of(i); s.kindOf(i) == word && skipping[s.lang.name+" "+name] && s.statement(i) &&
+	see := func(i int) {
+		if name := s.of(i); s.kindOf(i) == word && skipping[s.lang.name+" "+name] && (s.statement(i) || i < u.body) &&
 			!slices.ContainsFunc(s.units, func(d *unit) bool { return d.role == definition && d.name == name }) {
 			s.add(&all, skips, s.under(i, u.body), i)
 		}
-	})
+	}
+	for i := u.at + 2; i < u.body && s.lang.python; i++ { // a fixture
+		see(i)
+	}
+	u.own(see)
 	return all
 }

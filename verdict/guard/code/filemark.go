@@ -3,6 +3,7 @@ package code
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ var fileForms = byWord(map[string][]form{
 		{words: "add_marker", when: ofSkip, effect: skips, cond: (*side).lineOf}, // a hook of conftest.py adds it to any test
 		{words: "allow_module_level", effect: skips, cond: around},               // pytest.skip outside of a test needs this option
 		{words: "__test__", after: "= False", effect: skips, unit: true},
+		{words: "__unittest_skip__", after: "= True", effect: skips, unit: true},
 		{words: "skip", after: "=", when: inTests, read: (*side).trialMark},
 	},
 	"JavaScript": {
@@ -39,7 +41,8 @@ var fileForms = byWord(map[string][]form{
 			cond: (*side).lineOf},
 		{words: "default_retry_count", effect: retry}, // rspec-retry
 	},
-	"Kotlin": {{words: "*", before: "file :", when: disabling, effect: skips}}, // @file:Ignore
+	"C#":     {{words: "*", before: "assembly :", when: disabling, effect: skips}}, // [assembly: Ignore("…")]
+	"Kotlin": {{words: "*", before: "file :", when: disabling, effect: skips}},     // @file:Ignore
 	"Dart": { // an annotation of package:test outside of all brackets is of the library
 		{words: "Skip", before: "@", after: "(", when: outside, effect: skips},
 		{words: "Retry", before: "@", after: "(", when: outside, effect: retry},
@@ -219,6 +222,9 @@ func (s *side) tag(to *[]mark, at, end int) {
 var requirements = map[string]string{"OS": "RequiresOperatingSystem", "OSFAMILY": "RequiresOperatingSystemFamily", "PHP": "RequiresPhp",
 	"PHPUnit": "RequiresPhpunit", "extension": "RequiresPhpExtension", "function": "RequiresFunction", "setting": "RequiresSetting"}
 
+// grouped matches what a comment says of when PHPUnit runs a test.
+var grouped = regexp.MustCompile(`@(?:group|depends)\s+\S+`)
+
 // required adds what comments for PHPUnit require, or for Codeception leave out, to the test or class that the comment precedes.
 func (s *side) required() {
 	begins := map[int]*unit{}
@@ -232,6 +238,8 @@ func (s *side) required() {
 		}
 		if strings.Contains(comment, "@skip ") || strings.Contains(comment, "@incomplete ") {
 			s.add(&u.marks, skips, "", n.next)
+		} else if found := grouped.FindString(comment); found != "" && u.role == test {
+			s.add(&u.marks, tag, found, n.next)
 		} else if _, what, is := strings.Cut(comment, "@requires "); is {
 			what, _, _ = strings.Cut(what, "\n")
 			kind, value, _ := strings.Cut(strings.TrimRight(what, " */\r"), " ")

@@ -35,7 +35,9 @@ var headForms = []headForm{
 	// Traits of tests in Swift that take a condition, its own and those of projects.
 	{in: "Swift", args: re(`^(?:.* )?\. (?:(?:enabled|disabled) \( if|disable[A-Z]|(?:skip|require|only|unless)[A-Z_]?)`), effect: skips,
 		cond: arguments},
-	{in: "C#", name: re(`^(?:testcase|inlinedata|datarow|arguments)$`), args: re(`(?:Skip|Ignore) = "`), effect: skips, cond: theCase},
+	{in: "C#", name: re(`^(?:testcase|inlinedata|datarow|arguments)$`), args: re(`(?:Skip|Ignore(?:Reason|Message)?) = "`), effect: skips,
+		cond: theCase},
+	{in: "C#", args: re(`\b(?:Skip|Ignore(?:Reason|Message)?) = (?:\$? ?"|\w+ [.(+]|[A-Z]\w+$)`), effect: skips},
 	{args: re(`(?:Skip|Ignore) = "|Explicit = true|\. disabled`), effect: skips},
 	{name: re(`^test$`), args: re(`enabled = false`), effect: skips}, // TestNG
 	{name: re(`^conditional`), args: re(`^$`)},
@@ -70,7 +72,7 @@ var (
 	arguments = func(a annotation) string { return a.args }
 	asWritten = func(a annotation) string { return a.of(a.at) + " " + a.args }
 	theCase   = func(a annotation) string {
-		return ofCase + a.args[:max(strings.Index(a.args, " , Skip ="), strings.Index(a.args, " , Ignore ="), 0)]
+		return ofCase + a.args[:max(strings.Index(a.args, " , Skip ="), strings.Index(a.args, " , Ignore"), 0)]
 	}
 )
 
@@ -80,10 +82,41 @@ func (f headForm) fits(a annotation) bool {
 		(f.when == nil || f.when(a))
 }
 
+// hiddenBy are, by language, the modifiers with which the usual runner passes over a test.
+var hiddenBy = map[string]map[string]bool{"Java": set("private"), "Kotlin": set("private"), "PHP": set("private protected"),
+	"Swift": set("private fileprivate")}
+
+// again reports whether a file names a function outside of its definition: others call it.
+func (s *side) again(u *unit) bool {
+	return among(0, len(s.tokens), func(i int) bool { return s.of(i) == u.name && s.kindOf(i) == word && i != u.at })
+}
+
+// hidden is the token of Ruby's private or protected that a method of tests follows, so that Minitest passes over it; 0 if there
+// is none.
+func (s *side) hidden(u *unit) (at int) {
+	if !s.lang.ruby || u.word != "def" || s.again(u) {
+		return 0
+	}
+	if s.of(u.from-1) == "private" || s.of(u.from-1) == "protected" {
+		return u.from - 1
+	}
+	if u.parent != nil {
+		u.parent.own(func(i int) {
+			switch alone := s.tokens[i].first && i < u.from && s.tokens[min(i+1, len(s.tokens)-1)].first; {
+			case alone && (s.of(i) == "private" || s.of(i) == "protected"):
+				at = i
+			case alone && s.of(i) == "public":
+				at = 0
+			}
+		})
+	}
+	return at
+}
+
 // headMarks reads annotations, attributes and decorators.
 func (s *side) headMarks(u *unit) {
 	for i := u.from; i < u.at; i++ {
-		if u.role == test && s.of(i) == "private" && s.lang.junit { // JUnit passes over it
+		if u.role == test && hiddenBy[s.lang.name][s.of(i)] && (s.lang.junit || !s.again(u)) {
 			u.add(skips, "", i)
 		}
 		if s.lang.python && s.of(i) == "param" && s.of(i+1) == "(" && s.tokens[i+1].mate > 0 {

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"regexp"
 	"slices"
+	"strings"
 
 	"touchstone/verdict/guard/table"
 )
@@ -98,11 +99,24 @@ func (s *side) markUnit(u *unit) {
 	if macro := s.lang.macros[u.word]; macro && callees[u.word] == skips || (macro || called) && matchesAny(s.lang.off, u.name) {
 		u.add(skips, "", u.at)
 	}
+	if called && s.lang.name == "Kotlin" && strings.HasPrefix(u.name, "f:") { // Kotest
+		u.add(focus, "", u.at)
+	}
 	if s.lang.ruby && (s.of(u.to) == "if" || s.of(u.to) == "unless") && !s.tokens[u.to].first { // a condition after the block: "end if …"
 		u.add(skips, s.lineOf(u.to), u.to)
 	}
 	if u.role != test {
 		return
+	}
+	if s.lang.python { // it asks for a fixture that skips
+		for i := u.at + 2; i < u.body; i++ {
+			if s.skippers[s.of(i)] && s.kindOf(i) == word {
+				u.add(skips, "", i)
+			}
+		}
+	}
+	if at := s.hidden(u); at > 0 {
+		u.add(skips, "", at)
 	}
 	if called || s.lang.python || s.lang.ruby {
 		for _, c := range s.conditionsAt(u.from, 0) {
@@ -192,6 +206,8 @@ var optionForms = byWord(map[string][]form{
 	"Kotlin": { // Kotest
 		{words: "enabled", after: "= false", effect: skips},
 		{words: "enabledIf", after: "=", effect: skips, cond: unlessValue},
+		{words: "retries", after: "=", effect: retry},
+		{words: "tags", after: "=", effect: tag},
 	},
 })
 

@@ -104,7 +104,7 @@ func (u *unit) passesOver(cond string) bool {
 
 // namesIn are the names in a condition, without the words that conditions are written with.
 func namesIn(cond string) string {
-	all := strings.FieldsFunc(cond, func(r rune) bool { return r < 128 && !isWordByte(byte(r)) })
+	all := wordsIn(cond)
 	return strings.Join(slices.DeleteFunc(all, func(w string) bool { return fixed[w] }), " ")
 }
 
@@ -219,7 +219,7 @@ func (x *examination) compareSetup() {
 	for _, s := range x.after {
 		for _, m := range s.marks {
 			had := s.other != nil && slices.ContainsFunc(s.other.marks, func(h mark) bool { return h.effect == m.effect && h.cond == m.cond })
-			if !had && len(s.having(test)) == 0 && (m.effect == retry || s.lang.layout != braces) {
+			if !had && len(s.having(test)) == 0 && m.effect != built {
 				x.say(change.Evidence, change.Test, "test/setup", "Tests that this file sets up can be left out, or tried again.", nil, s, 0, m.line)
 			}
 		}
