@@ -14,7 +14,18 @@ var taken = map[string]*regexp.Regexp{
 	"PHP": regexp.MustCompile(`Test\.php$`), "Python": collected, "Dart": regexp.MustCompile(`_test\.dart$`),
 	"Ruby": regexp.MustCompile(`^test_|_(?:test|spec)\.rb$`), "Elixir": regexp.MustCompile(`_test\.exs$`),
 	"JavaScript": regexp.MustCompile(`[._](?:test|spec)\.[cm]?[jt]sx?$`),
+	"Java":       regexp.MustCompile(`(?:Tests?|Spec|IT)\.\w+$`), "Kotlin": regexp.MustCompile(`(?:Tests?|Spec|IT)\.kt$`),
 }
+
+// passedOver match, by language, where runners do not look for tests whatever their names are: the code of the product, and what pytest
+// leaves out by norecursedirs.
+var passedOver = map[string]*regexp.Regexp{
+	"Java": regexp.MustCompile(`(?:^|/)src/main/`), "Kotlin": regexp.MustCompile(`(?:^|/)src/(?:m|\w+M)ain/`),
+	"Python": regexp.MustCompile(`(?:^|/)(?:\.[^/]+|build|dist|node_modules|venv|[^/]+\.egg)/`),
+}
+
+// crate matches the files of Rust that are crates of tests.
+var crate = regexp.MustCompile(`(?:^|/)tests/[^/]+\.rs$`)
 
 // others match, by language, where further runners look for tests: Jest in a folder, Cypress, Codeception, phpspec.
 var others = map[string]*regexp.Regexp{
@@ -35,7 +46,14 @@ func reaches(name, before string) bool {
 // takes reports whether a file has a name by which a runner of its language takes it for one with tests.
 func takes(name string) bool {
 	lang := languageOf(name)
-	return lang != nil && taken[lang.name] != nil && taken[lang.name].MatchString(path.Base(name))
+	switch {
+	case lang == nil:
+		return false
+	case lang.rust:
+		return crate.MatchString(name)
+	}
+	over := passedOver[lang.name]
+	return taken[lang.name] != nil && taken[lang.name].MatchString(path.Base(name)) && (over == nil || !over.MatchString(name))
 }
 
 // renamed notes the head of a file that no runner takes for one with tests any more, although it still has some of them, and
@@ -73,7 +91,8 @@ func (x *examination) compareFiles() {
 		base := path.Base(u.side.path)
 		imported := regexp.MustCompile(`["'/]` + regexp.QuoteMeta(strings.TrimSuffix(base, path.Ext(base))) + `(?:\.\w+)?["']`)
 		named := slices.ContainsFunc(x.after, func(s *side) bool { return s != u.side && takes(s.path) && imported.MatchString(s.text) })
-		x.say(change.HoldIf(!x.subject.beyond && !named), change.Test, "test/not-run",
+		moved := takes(path.Join(path.Dir(u.side.other.path), base)) // where it is now, another file may name it
+		x.say(change.HoldIf(!x.subject.beyond && !named && !moved), change.Test, "test/not-run",
 			"The tests of this file do not run by its new name: "+base+".", nil, u.side, 0, u.line())
 	}
 }
