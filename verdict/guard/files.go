@@ -11,6 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/gitattributes"
 
 	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/code"
 )
 
 // isAttributes reports whether a file can mark other files as generated or vendored.
@@ -37,8 +38,8 @@ func readable(files []File) (read []File, found []Finding) {
 		switch {
 		case !Examines(f.Path) && !Examines(f.OldPath), generated(f.Name()) && !Gates(f.Name()) && !change.IsLock(f.Name()):
 			continue
-		case change.IsLock(f.Name()) && (f.Unread || max(len(f.Before), len(f.After)) > MaxFile): // it only explains
-			continue
+		case (change.IsLock(f.Name()) || code.IsData(f.Name()) && !Gates(f.Name())) && (f.Unread || max(len(f.Before), len(f.After)) > MaxFile):
+			continue // it only explains, or is data
 		case f.Unread || max(len(f.Before), len(f.After)) > MaxFile:
 			unexamined(f, fmt.Sprintf("The file is larger than %d MiB, or cannot be read; somebody has to look.", MaxFile>>20))
 			continue

@@ -138,11 +138,19 @@ func Examine(c Change) []Finding {
 
 // sayings are the findings from the words and values of files that have no other finding.
 func sayings(files []File, found []Finding) (said []Finding) {
+	var data []change.Place
 	altered := map[Kind][]change.Place{}
 	for _, f := range files {
 		same := f.Path == f.OldPath && bytes.Equal(f.Before, f.After)
 		if f.OldPath == "" || same || slices.ContainsFunc(found, func(other Finding) bool { return other.Path == f.Name() }) {
 			continue
+		}
+		lost := func() bool {
+			place, lost := code.Lost(f)
+			if lost = lost && code.IsData(f.OldPath) && !Gates(f.OldPath); lost {
+				data = append(data, place)
+			}
+			return lost
 		}
 		if f.Path == "" {
 			hidden := tools.Watches(f.OldPath) || strings.HasPrefix(path.Base(f.OldPath), ".") && isBuild(f.OldPath) && !isOther(f.OldPath)
@@ -150,6 +158,8 @@ func sayings(files []File, found []Finding) (said []Finding) {
 				return o.OldPath == "" && kindOf(o.Path) == kindOf(f.OldPath) && checks(o.Path) // it takes its place
 			}) {
 				altered[kindOf(f.OldPath)] = append(altered[kindOf(f.OldPath)], change.Place{Path: f.OldPath, Before: "the whole file"})
+			} else if !checks(f.OldPath) {
+				lost()
 			}
 			continue
 		}
@@ -164,6 +174,9 @@ func sayings(files []File, found []Finding) (said []Finding) {
 				continue
 			}
 		}
+		if lost() {
+			continue
+		}
 		one, is := spoken(f)
 		if !is && checks(f.Path) {
 			one, is = words.Turned(f)
@@ -177,6 +190,9 @@ func sayings(files []File, found []Finding) (said []Finding) {
 		if len(places) > 0 {
 			said = append(said, change.Changed(kind, "words/changed", "What says how this project is checked is not as it was", places))
 		}
+	}
+	if len(data) > 0 {
+		said = append(said, change.Changed(Assertion, "test/data", "What tests read or compare with is not as it was", data))
 	}
 	return said
 }

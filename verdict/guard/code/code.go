@@ -31,7 +31,7 @@ const maxTests = 12 << 20
 
 // Examines reports whether a file of this path can have a finding, or be the subject of a removed test.
 func Examines(path string) bool {
-	return languageOf(path) != nil || isSubject(path)
+	return languageOf(path) != nil || isSubject(path) || IsData(path)
 }
 
 // examination is the examination of one change.
@@ -104,7 +104,7 @@ func (x *examination) wants(f change.File, size, tests int) int {
 	same := bytes.Equal(f.Before, f.After)
 	switch {
 	case lang == nil:
-		x.subject.beyond = x.subject.beyond || !same
+		x.subject.beyond = x.subject.beyond || !same && !IsData(f.Name())
 		return 0
 	case same && was == is && isTestPath(f.OldPath) == isTestPath(f.Path) && takes(f.OldPath) == takes(f.Path) &&
 		(f.OldPath == f.Path || systems(f.OldPath, f.Before) == systems(f.Path, f.After)):
