@@ -139,6 +139,9 @@ func (x *examination) take(p parsed) {
 			x.shadow(old, now)
 		}
 	}
+	if now != nil {
+		x.compareAware(old, now)
+	}
 	x.hidden.see(old, now)
 	x.doubt(old, now)
 	x.renamed(old, now)

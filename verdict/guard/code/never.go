@@ -24,6 +24,29 @@ func (x *examination) compareNever(before, after *side) {
 	}
 }
 
+// compareAware finds code of the product that asks, where it did not, whether a test runs it.
+func (x *examination) compareAware(before, after *side) {
+	had, asks := before.asking(), after.asking()
+	if len(asks) > len(had) {
+		x.say(change.Evidence, change.Test, "test/aware", "Code of the product does something else where a test runs it.", nil, after, 0,
+			after.line(asks[len(asks)-1]))
+	}
+}
+
+// asking are the words with which code asks whether a test runs it: testing.Testing(), cfg!(test), os.environ["PYTEST_VERSION"].
+func (s *side) asking() (at []int) {
+	if s == nil || s.tests {
+		return nil
+	}
+	for i := range s.tokens {
+		macro := s.lang.rust && s.of(i) == "cfg" && s.of(i+1) == "!" && s.arguments(i+2) == "test"
+		if macro || aware[contentOf(s.of(i))] && (s.of(i) != "Testing" || s.of(i-2) == "testing") {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
 // never returns the code of a side that is under a constant false.
 func (s *side) never() (out []guard) {
 	for _, g := range s.guards {
@@ -55,9 +78,12 @@ func (s *side) never() (out []guard) {
 func (s *side) holds(g guard) bool {
 	of := s.tests
 	for _, u := range s.units {
-		if in := g.from <= u.from && u.to <= g.to; in && u.role == test {
+		switch in := g.from <= u.from && u.to <= g.to; {
+		case in && u.role == test:
 			return false
-		} else if in {
+		case u.role == group && u.from <= g.from && g.to <= u.to:
+			of = true
+		case in:
 			of = of || strings.HasPrefix(u.name, "test")
 		}
 	}
