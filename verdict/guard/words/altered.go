@@ -53,7 +53,10 @@ func Altered(f change.File, part func(keys, gone, fresh []string) Part) (found A
 		a := alteration{name: f.Path + "/" + strings.Join(was.keys, "/"), keys: was.keys, gone: without(was.values, is.values),
 			fresh: without(is.values, was.values)}
 		a.gone = slices.DeleteFunc(a.gone, func(v value) bool { return len(a.fresh) == 0 && has.count[v.text] >= had.count[v.text] }) // moved
-		same = same && len(a.gone)+len(a.fresh) == 0
+		if len(a.gone)+len(a.fresh) == 0 {
+			continue
+		}
+		same = false
 		says := part(was.keys, texts(a.gone), texts(a.fresh))
 		counts := a.counts(says, there)
 		if one, is := a.certain(says, had, has); is && !ofVersions(f.OldPath, f.Path) {
