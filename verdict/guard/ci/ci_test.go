@@ -294,17 +294,17 @@ func TestATemplateIsNoLongerToldToScan(t *testing.T) {
 // A pipeline that gets another name, so that its service does not read it any longer, did not move to another one.
 func TestAPipelineThatIsRenamedAway(t *testing.T) {
 	other := []byte("pr: [main]\nsteps:\n  - script: ci/all.cmd\n")
-	test := []byte("task:\n  test_script: make check\n")
-	for name, tt := range map[string]struct {
-		path string
-		want change.Tier
-	}{"deleted": {"", change.Evidence}, "renamed": {".cirrus.yml.disabled", change.Hold}} {
+	for name, tt := range map[string]struct{ path, run, want string }{
+		"deleted": {"", "make check", "evidence ci/check-replaced"}, "renamed": {".cirrus.yml.disabled", "make check", "hold ci/check-gone"},
+		"deleted with what may be no check": {"", "./ci/test.sh", "evidence ci/check-gone"},
+	} {
+		test := []byte("task:\n  test_script: " + tt.run + "\n")
 		gone := change.File{Path: tt.path, OldPath: ".cirrus.yml", Before: test}
 		if tt.path != "" {
 			gone.After = test
 		}
 		found := ci.Compare([]change.File{gone, {Path: "azure-pipelines.yml", OldPath: "azure-pipelines.yml", Before: other, After: other}})
-		if len(found) != 1 || found[0].Tier != tt.want {
+		if len(found) != 1 || string(found[0].Tier)+" "+found[0].Rule != tt.want {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}

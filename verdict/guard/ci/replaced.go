@@ -77,10 +77,10 @@ func (c *comparison) subsumed(was Run) string {
 }
 
 // moved is the pipeline of another service that can stop as much as a removed check, if the check's service has none left:
-// projects delete the last one after they moved.
+// projects delete the last one after they moved. What is evidence anyway stays gone, which a title may speak of.
 func (c *comparison) moved(was Run) string {
 	own := func(name string) bool { return serviceOf(name) == serviceOf(was.Path) }
-	if !Is(was.Path) || slices.ContainsFunc(slices.Collect(maps.Keys(c.after.pipelines)), own) {
+	if certain(was) != change.Hold || !Is(was.Path) || slices.ContainsFunc(slices.Collect(maps.Keys(c.after.pipelines)), own) {
 		return ""
 	}
 	return first(slices.Concat(c.after.runs, c.after.others), func(r Run) bool {
