@@ -199,9 +199,10 @@ func sayings(files []File, found []Finding) (said []Finding) {
 
 // moved reports whether another file that says what is checked has what is gone from one.
 func moved(files []File, from File, p change.Place) bool {
-	_, text, named := strings.Cut(p.Before, ": ")
+	keys, text, named := strings.Cut(p.Before, ": ")
+	key := keys[strings.LastIndexByte(keys, ' ')+1:]
 	return named && p.After == "" && text != "" && slices.ContainsFunc(files, func(f File) bool {
-		return f.Path != from.Path && checks(f.Path) && f.Gains(text)
+		return f.Path != from.Path && checks(f.Path) && f.Gains(key) && f.Gains(text)
 	})
 }
 

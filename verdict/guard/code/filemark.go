@@ -36,8 +36,8 @@ var fileForms = byWord(map[string][]form{
 	},
 	"Scala": {{words: "skipAll skipAllIf", when: begins, effect: skips, cond: skipAll}}, // specs2
 	"Ruby": {
-		// RSpec.configure
-		{words: "filter_run filter_run_excluding filter_run_including exclude_pattern failure_exit_code error_exit_code", effect: skips,
+		{words: "filter_run_excluding", effect: skips, cond: (*side).lineOf}, // RSpec.configure
+		{words: "filter_run filter_run_including exclude_pattern failure_exit_code error_exit_code", when: inHelper, effect: skips,
 			cond: (*side).lineOf},
 		{words: "default_retry_count", effect: retry}, // rspec-retry
 	},
@@ -66,7 +66,7 @@ var (
 	untitled    = func(s *side, i int) bool { return s.of(i-1) == "." && s.lang.calls[s.of(i-2)] && s.kindOf(i+2) != text }
 	configured  = func(s *side, i int) bool { return s.outer[i] > 1 && s.of(int(s.outer[i])-2) == "configure" }
 	inConftest  = func(s *side, i int) bool { return path.Base(s.path) == "conftest.py" && !s.sorts(i) }
-	inHelper    = func(s *side, i int) bool { return strings.HasSuffix(s.path, "_helper.exs") }
+	inHelper    = func(s *side, i int) bool { return strings.Contains(path.Base(s.path), "_helper.") }
 	begins      = func(s *side, i int) bool { return s.tokens[i].first }
 	disabling   = func(s *side, i int) bool { return annotations[strings.ToLower(s.of(i))] == skips }
 	outside     = func(s *side, i int) bool { return s.outer[i] < 0 }
