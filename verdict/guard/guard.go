@@ -21,6 +21,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"touchstone/verdict/guard/change"
@@ -140,6 +141,7 @@ func Examine(c Change) []Finding {
 func sayings(files []File, found []Finding) (said []Finding) {
 	var data []change.Place
 	altered := map[Kind][]change.Place{}
+	has := sync.OnceValue(func() map[string]bool { return gained(files) })
 	for _, f := range files {
 		same := f.Path == f.OldPath && bytes.Equal(f.Before, f.After)
 		if f.OldPath == "" || same || slices.ContainsFunc(found, func(other Finding) bool { return other.Path == f.Name() }) {
@@ -165,7 +167,9 @@ func sayings(files []File, found []Finding) (said []Finding) {
 		}
 		if (checks(f.OldPath) || words.IsShell(f.OldPath)) && !isOther(f.Path) {
 			now := words.Altered(f, partOf(f))
-			now.Places = slices.DeleteFunc(now.Places, func(p change.Place) bool { return kindOf(f.Path) == Strictness && moved(files, f, p) })
+			now.Places = slices.DeleteFunc(now.Places, func(p change.Place) bool { // another file has it now
+				return kindOf(f.Path) == Strictness && p.After == "" && has()[lastKey.ReplaceAllString(p.Before, "")]
+			})
 			altered[kindOf(f.Path)] = append(altered[kindOf(f.Path)], now.Places...)
 			if now.Sure != nil {
 				said = append(said, *now.Sure)
@@ -197,14 +201,21 @@ func sayings(files []File, found []Finding) (said []Finding) {
 	return said
 }
 
-// moved reports whether another file that says what is checked has what is gone from one.
-func moved(files []File, from File, p change.Place) bool {
-	keys, text, named := strings.Cut(p.Before, ": ")
-	key := keys[strings.LastIndexByte(keys, ' ')+1:]
-	return named && p.After == "" && text != "" && slices.ContainsFunc(files, func(f File) bool {
-		return f.Path != from.Path && checks(f.Path) && f.Gains(key) && f.Gains(text)
-	})
+// gained returns what some file that says what is checked has more often than before.
+func gained(files []File) map[string]bool {
+	all := map[string]bool{}
+	for _, f := range files {
+		if checks(f.Path) {
+			for _, said := range words.Gained(f) {
+				all[said] = true
+			}
+		}
+	}
+	return all
 }
+
+// lastKey matches all keys of a place but the last.
+var lastKey = regexp.MustCompile(`^[^:]* `)
 
 // kindOf is the kind of what a file says about checks.
 func kindOf(name string) Kind {

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -75,6 +76,32 @@ func Altered(f change.File, part func(keys, gone, fresh []string) Part) (found A
 // ofVersions reports whether two names are of files for two versions of something, one of which has its own limits.
 func ofVersions(old, name string) bool {
 	return old != name && change.Unversioned(old) == change.Unversioned(name)
+}
+
+// Gained returns what a file has more often than before, each as "key: value" with the last of its keys.
+func Gained(f change.File) (all []string) {
+	if bytes.Equal(f.Before, f.After) || max(len(f.Before), len(f.After)) > maxRead {
+		return nil
+	}
+	count := map[string]int{}
+	add := func(name string, content []byte, n int) {
+		side, _ := read(name, content)
+		for _, s := range side.at {
+			for _, v := range s.values {
+				if len(s.keys) > 0 {
+					count[s.keys[len(s.keys)-1]+": "+v.text] += n
+				}
+			}
+		}
+	}
+	add(f.OldPath, f.Before, -1)
+	add(f.Path, f.After, 1)
+	for said, n := range count {
+		if n > 0 {
+			all = append(all, said)
+		}
+	}
+	return all
 }
 
 // otherwise is what a script says otherwise than before that is no data: names and texts that are gone or new. Where the script is
