@@ -146,7 +146,8 @@ func untested(files []change.File) (found []change.Finding) {
 		if m := emptied.FindAllIndex(is, -1); len(m) > len(emptied.FindAllIndex(was, -1)) {
 			at := m[len(m)-1]
 			text := strings.TrimSpace(string(is[at[0]:at[1]]))
-			within := is[at[0]] == ' ' || is[at[0]] == '\t'
+			line := is[1+bytes.LastIndexByte(is[:at[0]], '\n') : at[1]]
+			within := strings.ContainsRune(" \t", rune(line[0])) || bytes.ContainsRune(line[:len(line)-len(text)], '(')
 			found = append(found, change.Finding{Tier: change.HoldIf(!within), Kind: change.Strictness, Rule: "build/untested",
 				Why:   "The build runs no tests.",
 				Place: change.Place{Path: f.Path, Line: 1 + bytes.Count(is[:at[1]], []byte("\n")), After: text}})
