@@ -15,8 +15,9 @@ func isGitLab(name string) bool {
 	return strings.HasSuffix(path.Base(name), ".gitlab-ci.yml") || gitlabDir.MatchString(name) && isYAML(name)
 }
 
-// gitlabDir matches what is in a folder of GitLab, where a pipeline usually includes the rest of it from.
-var gitlabDir = regexp.MustCompile(`(?:^|/)(?:\.gitlab/ci|\.gitlab-ci|gitlab-ci|gitlab)(?:\.d)?/`)
+// gitlabDir matches what is in a folder of GitLab, where a pipeline usually includes the rest of it from. In other folders,
+// "gitlab" is what a chart or a role installs.
+var gitlabDir = regexp.MustCompile(`(?:^|/)(?:\.gitlab/ci|\.?gitlab-ci)(?:\.d)?/|^(?:\.?ci/)?gitlab/`)
 
 // readGitLab follows https://docs.gitlab.com/ci/yaml/
 func readGitLab(root *doc.Node) (Pipeline, error) {
@@ -25,7 +26,7 @@ func readGitLab(root *doc.Node) (Pipeline, error) {
 		p.Strength, p.Line = gitlabRules(rules), rules.Line
 	}
 	for _, j := range root.Items {
-		if j.Kind != doc.Map || slices.Contains(global, j.Key) || strings.HasPrefix(j.Key, ".") {
+		if j.Kind != doc.Map || j.Key == "" || slices.Contains(global, j.Key) || strings.HasPrefix(j.Key, ".") {
 			continue
 		}
 		j = extended(root, j, 0)
