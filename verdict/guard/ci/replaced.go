@@ -96,11 +96,15 @@ func first(runs []Run, is func(Run) bool) (none Run) {
 	return none
 }
 
-// abandoned reports whether a change deletes the folders that all of some runs examine: where each runs, or one that it names.
+// abandoned reports whether a change deletes the folders that all of some runs examine: where each runs, or all that it names.
 func (c *comparison) abandoned(runs []Run) bool {
 	folders := c.deleted()
 	stays := func(r Run) bool {
-		return !folders[r.Dir] && !slices.ContainsFunc(r.Args, func(a string) bool { return folders[path.Join(r.Dir, a)] })
+		gone := func(a string) bool { return folders[path.Join(r.Dir, a)] }
+		other := func(a string) bool { return !strings.HasPrefix(a, "-") && !gone(a) }
+		words := strings.Fields(r.Check)
+		behind := 1 + slices.Index(r.Args, words[len(words)-1]) // the check's name
+		return !folders[r.Dir] && (!slices.ContainsFunc(r.Args, gone) || slices.ContainsFunc(r.Args[behind:], other))
 	}
 	return len(folders) > 0 && !slices.ContainsFunc(runs, stays)
 }
