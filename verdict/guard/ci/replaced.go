@@ -47,6 +47,7 @@ func (c *comparison) delegated(was Run) string {
 		owner, _, _ := strings.Cut(action, "/")
 		known[repositoryOf(action)], known[owner] = true, true
 	}
+	delete(known, "")
 	for _, action := range c.after.actions("") {
 		if known[repositoryOf(action)] && path.Base(action) == was.Check {
 			return action
