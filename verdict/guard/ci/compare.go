@@ -346,15 +346,18 @@ func (c *comparison) jobs(before, after []Run) {
 // longer supported; it is certain if all are there and some may fail or have a command less, or if those that are gone chose
 // what the command checks.
 func (c *comparison) fewer(was Run, had, now []Run) change.Tier {
-	known := map[string]bool{}
+	ran := map[string]bool{}
 	for _, r := range slices.Concat(c.before.runs, c.before.others) {
-		known[r.command()] = known[r.command()] || r.job() == was.job()
+		ran[r.command()] = ran[r.command()] || r.job() == was.job()
 	}
-	fresh := func(r Run) bool { return r.job() == was.job() && r.Strength >= Sometimes && !known[r.command()] }
+	fresh := func(r Run) bool { return r.job() == was.job() && r.Strength >= Sometimes && !ran[r.command()] }
 	before, after := c.before.jobs[was.job()].Cells, c.after.jobs[was.job()].Cells
 	chose := func(r Run) bool { return r.chosen(before, after) }
 	explained := slices.Contains(hosted, was.Check)
-	weak := func(runs []Run) int { return len(runs) - count(runs, Always) }
+	known := values(before)
+	weak := func(runs []Run) int { // those of cases that were there
+		return len(where(runs, func(r *Run) bool { return r.Strength < Always && !r.Cell.further(known) }))
+	}
 	if len(after) < len(before) && weak(now) <= weak(had) { // another command of each case is none for those that are gone
 		explained = explained || !slices.ContainsFunc(had, chose)
 	} else {

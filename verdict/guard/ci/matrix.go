@@ -166,6 +166,16 @@ func values(list []Cell) map[string][]string {
 	return out
 }
 
+// further reports whether a case has a value that its axis did not have, besides what only says how it is run.
+func (c Cell) further(had map[string][]string) bool {
+	for axis, value := range c {
+		if value != "true" && len(had[axis]) > 0 && !slices.Contains(had[axis], value) {
+			return true
+		}
+	}
+	return false
+}
+
 // version matches a name, a number and the word for what comes before a release.
 var version = regexp.MustCompile(`^([^\d]*?)[\^~<>=v ]*(\d+(?:\.\d+)*)(?:[-.]?([a-z]+))?`)
 

@@ -95,6 +95,7 @@ type Step struct {
 type Run struct {
 	Path, Job string
 	Step      Step // that it belongs to
+	Cell      Cell // that it runs in
 	Check     string
 	Guessed   bool
 	Strength  Strength
@@ -190,7 +191,7 @@ func (p Pipeline) Runs(name string, project *shell.Project) (runs []Run, unread 
 				}
 				inside, asked := not(fork, "true"), not(says, "true") || not(says, "false")
 				for _, c := range checks {
-					c.Path, c.Job, c.Step, c.Inside, c.Asked = name, job.Name, step, inside, asked
+					c.Path, c.Job, c.Step, c.Cell, c.Inside, c.Asked = name, job.Name, step, cell, inside, asked
 					if c.Strength = min(c.Strength, strength); len(runs) < maxRuns {
 						runs = append(runs, c)
 					}
