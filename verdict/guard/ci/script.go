@@ -18,7 +18,8 @@ import (
 func scripts(files []change.File) []change.Finding {
 	var changed []change.File
 	for _, f := range files {
-		if string(f.Before) != string(f.After) && (shell.IsProject(f.OldPath) || shell.IsProject(f.Path)) {
+		defines := func(name string) bool { return shell.IsProject(name) || shell.ListsTasks(name) }
+		if string(f.Before) != string(f.After) && (defines(f.OldPath) || defines(f.Path)) {
 			changed = append(changed, f)
 		}
 	}
