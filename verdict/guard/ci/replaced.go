@@ -187,16 +187,22 @@ func hooks(content []byte) (all []*doc.Node) {
 	return all
 }
 
-// actions returns the published actions and workflows that a side's jobs use, or one of them, without their versions.
+// actions returns the actions and workflows that a side's jobs use, or one of them, without their versions: those that can fail a
+// change.
 func (s side) actions(one string) (all []string) {
 	for name, p := range s.pipelines {
 		for _, job := range p.Jobs {
 			if one != "" && name+"\x00"+job.Name != one {
 				continue
 			}
+			fails := func(s Step) bool {
+				return slices.ContainsFunc(job.Cells, func(cell Cell) bool { return min(job.Strength, s.Strength(cell)) >= Sometimes })
+			}
 			all = append(all, job.Calls)
 			for _, step := range job.Steps {
-				all = append(all, step.Uses)
+				if step.Uses != "" && fails(step) {
+					all = append(all, step.Uses)
+				}
 			}
 		}
 	}
