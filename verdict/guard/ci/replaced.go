@@ -152,6 +152,12 @@ func (c *comparison) hooked(f change.File, check string) bool {
 		named := func(h *doc.Node) bool { return slices.Contains(r.Args, h.Text("id")) }
 		return r.Strength == Always && slices.Contains(hookRunners, r.Check) && !slices.ContainsFunc(now, named)
 	}
+	root, _ := doc.Parse(".yaml", f.After)
+	hosted := root.Get("ci") != nil
+	if !slices.ContainsFunc(c.after.runs, all) { // the host passes over some
+		skip := root.Get("ci", "skip").Strings()
+		now = slices.DeleteFunc(now, func(h *doc.Node) bool { return !hosted || slices.Contains(skip, h.Text("id")) })
+	}
 	count := func(hooks []*doc.Node) (n int) {
 		for _, h := range hooks {
 			if text := cmp.Or(h.Text("entry"), h.Text("id")); strings.Contains(text, check) || slices.Contains(covering[check], text) {
@@ -160,10 +166,7 @@ func (c *comparison) hooked(f change.File, check string) bool {
 		}
 		return n
 	}
-	root, _ := doc.Parse(".yaml", f.After)
-	hosted := root.Get("ci") != nil
-	return hosted && slices.Contains(hookRunners, check) ||
-		count(now) > 0 && count(now) >= count(hooks(f.Before)) && (hosted || slices.ContainsFunc(c.after.runs, all))
+	return hosted && slices.Contains(hookRunners, check) || count(now) > 0 && count(now) >= count(hooks(f.Before))
 }
 
 // hookRunners are the checks that run the hooks of pre-commit.
