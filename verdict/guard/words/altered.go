@@ -486,7 +486,9 @@ func (a *alteration) counts(part Part, there bool) bool {
 	if part != Tool {
 		gone, fresh = prepares(gone), prepares(fresh)
 	} else if len(a.keys) == 0 {
-		says := func(v value) bool { return strings.TrimLeft(v.text, "#/") != v.text || output.in(v.text) }
+		says := func(v value) bool {
+			return strings.HasPrefix(v.text, "#") || strings.HasPrefix(v.text, "//") || output.in(v.text)
+		}
 		gone, fresh = slices.DeleteFunc(gone, says), slices.DeleteFunc(fresh, says)
 	}
 	switch {
