@@ -62,6 +62,10 @@ func TestWorkGrowsWithTheSizeOfAChange(t *testing.T) {
 		"many other names in a test": {"tests/a_test.cc", 1500, func(n int) (before, after string) {
 			return cpp(numbered("  EXPECT_EQ(f(#), was# + was#);\n", 0, n)), cpp(numbered("  EXPECT_EQ(f(#), is# + is#);\n", 0, n))
 		}},
+		"an import of many names": {"tests/test_a.py", 3000, func(n int) (before, after string) {
+			const test = ")\n\ndef test_a():\n    assert a() == "
+			return "from a import (" + numbered("is#, ", 0, n) + test + "1\n", "from a import (" + numbered("is#.", 0, n) + test + "2\n"
+		}},
 		"many tests are gone": {"tests/a_test.cc", 1500, func(n int) (before, after string) {
 			return numbered("TEST(A, Was#) {\n  EXPECT_EQ(f(#), 1);\n}\n", 0, n),
 				numbered("TEST(A, Is#) {\n  EXPECT_TRUE(g(#), 2);\n}\n", 0, n)

@@ -249,12 +249,22 @@ func (u *unit) marksAnew(i int, had bool) bool {
 func (s *side) replaces(i int) bool {
 	return s.other != nil && among(i+1, s.statementEnd(i), func(n int) bool {
 		parts := wordsIn(contentOf(s.of(n)))
-		if s.kindOf(n) == sign || len(parts) == 0 {
-			return false
-		}
-		literal := s.kindOf(n) == text && strings.Contains(s.other.text, contentOf(s.of(n)))
-		return literal || s.other.mentions()[parts[len(parts)-1]] && !common[s.of(n)] && !replacing.MatchString(s.of(n))
+		return s.kindOf(n) != sign && len(parts) > 0 && !common[s.of(n)] && !replacing.MatchString(s.of(n)) &&
+			!slices.ContainsFunc(parts, func(part string) bool { return !s.other.says()[part] })
 	})
+}
+
+// says are the words of a file outside of comments.
+func (s *side) says() map[string]bool {
+	if s.wordsSaid == nil {
+		s.wordsSaid = map[string]bool{}
+		for i := range s.tokens {
+			for _, w := range wordsIn(s.of(i)) {
+				s.wordsSaid[w] = true
+			}
+		}
+	}
+	return s.wordsSaid
 }
 
 // wordsIn are the words of a text.
@@ -285,7 +295,7 @@ func (x *examination) shadow(old, now *side) {
 	for name, is := range now.imports() {
 		was := had[name]
 		known := isAssertion(name) || now.lang.calls[name] || testMarks[name] || was.from != "" && replacing.MatchString(is.from)
-		if known && is.from != was.from && old.mentions()[name] {
+		if known && is.from != was.from && old.mentions(name) {
 			add(now.line(is.at))
 		}
 	}
@@ -294,13 +304,13 @@ func (x *examination) shadow(old, now *side) {
 		name := now.of(i)
 		mark := strings.TrimSuffix(name, "Attribute")
 		if known := tests[name] || strings.HasPrefix(name, "assert") || testMarks[mark]; known && now.of(i+1) == "=" &&
-			old.mentions()[mark] && !old.gives(name) {
+			old.mentions(mark) && !old.gives(name) {
 			add(now.line(i))
 		}
 	}
 	for _, n := range now.notes {
 		found := macro.FindStringSubmatch(now.text[n.from:n.to])
-		if now.lang.preprocessor && found != nil && old.mentions()[found[1]] && !strings.Contains(old.text, found[0]) {
+		if now.lang.preprocessor && found != nil && old.mentions(found[1]) && !strings.Contains(old.text, found[0]) {
 			add(n.line)
 		}
 	}
@@ -308,11 +318,18 @@ func (x *examination) shadow(old, now *side) {
 
 // shadowing notes, in addition, each new function or class of that kind.
 func (x *examination) shadowing() []change.Place {
+	type of struct {
+		side *side
+		name string
+	}
+	had := map[of]bool{}
+	for _, u := range x.pairs.before {
+		had[of{u.side, u.name}] = true
+	}
 	for _, u := range x.pairs.after {
 		s, old := u.side, u.side.other
 		if x.pairs.of[u] != nil || u.role != definition || old == nil || s.lang.shell ||
-			!old.uses(u.name) && (!isAssertion(u.name) || strengths[strings.ToLower(u.name)] == unknown) ||
-			slices.ContainsFunc(old.units, func(b *unit) bool { return b.name == u.name && (old.tests || b.within(group)) }) {
+			!old.uses(u.name) && (!isAssertion(u.name) || strengths[strings.ToLower(u.name)] == unknown) || had[of{old, u.name}] {
 			continue
 		}
 		x.shadows = append(x.shadows, change.Place{Path: s.path, Line: u.line(), After: s.lineText(u.line())})
@@ -323,14 +340,12 @@ func (x *examination) shadowing() []change.Place {
 
 // gives reports whether a file gives a value to a name.
 func (s *side) gives(name string) bool {
-	return among(0, len(s.tokens), func(i int) bool { return s.of(i) == name && s.of(i+1) == "=" })
+	return slices.ContainsFunc(s.places(name), func(i int) bool { return s.of(i+1) == "=" })
 }
 
 // uses reports whether a file calls something of a name, or a part of it.
 func (s *side) uses(name string) bool {
-	return among(0, len(s.tokens), func(i int) bool {
-		return s.of(i) == name && (s.of(i+1) == "(" || s.of(i+1) == "!" || s.of(i+1) == ".")
-	})
+	return slices.ContainsFunc(s.places(name), func(i int) bool { return s.of(i+1) == "(" || s.of(i+1) == "!" || s.of(i+1) == "." })
 }
 
 // origin is from where a file imports a name, and at which token.
@@ -352,19 +367,19 @@ func (s *side) imports() map[string]origin {
 		}
 		end := s.statementEnd(i)
 		var names []int
-		from := ""
+		var from strings.Builder
 		for n := i + 1; n < end; n++ {
 			next := s.of(min(n+1, end-1))
 			switch {
 			case s.of(n) == "as" || s.of(n) == "import":
 			case s.kindOf(n) == text, next == ".", next == "::", next == `\`, next == "as", next == "import":
-				from += s.normal(n) + " "
+				from.WriteString(s.normal(n) + " ")
 			case s.kindOf(n) == word:
 				names = append(names, n)
 			}
 		}
 		for _, n := range names {
-			all[s.of(n)] = origin{from, n}
+			all[s.of(n)] = origin{from.String(), n}
 		}
 	}
 	return all

@@ -88,29 +88,33 @@ var hiddenBy = map[string]map[string]bool{"Java": set("private"), "Kotlin": set(
 
 // again reports whether a file names a function outside of its definition: others call it.
 func (s *side) again(u *unit) bool {
-	return among(0, len(s.tokens), func(i int) bool { return s.of(i) == u.name && s.kindOf(i) == word && i != u.at })
+	return slices.ContainsFunc(s.places(u.name), func(i int) bool { return i != u.at })
 }
 
-// hidden is the token of Ruby's private or protected that a method of tests follows, so that Minitest passes over it; 0 if there
-// is none.
-func (s *side) hidden(u *unit) (at int) {
-	if !s.lang.ruby || u.word != "def" || s.again(u) {
-		return 0
-	}
-	if s.of(u.from-1) == "private" || s.of(u.from-1) == "protected" {
-		return u.from - 1
-	}
-	if u.parent != nil {
-		u.parent.own(func(i int) {
-			switch alone := s.tokens[i].first && i < u.from && s.tokens[min(i+1, len(s.tokens)-1)].first; {
-			case alone && (s.of(i) == "private" || s.of(i) == "protected"):
-				at = i
-			case alone && s.of(i) == "public":
-				at = 0
+// hide marks the methods of a class of Ruby's that follow private or protected, so that Minitest passes over them.
+func (s *side) hide(class *unit) {
+	at, next := 0, 0
+	mark := func(before int) {
+		for ; next < len(class.children) && class.children[next].from <= before; next++ {
+			u, by := class.children[next], at
+			if before := u.from - 1; s.of(before) == "private" || s.of(before) == "protected" {
+				by = before
 			}
-		})
+			if by > 0 && u.role == test && u.word == "def" && !s.again(u) {
+				u.add(skips, "", by)
+			}
+		}
 	}
-	return at
+	class.own(func(i int) {
+		mark(i)
+		switch alone := s.tokens[i].first && s.tokens[min(i+1, len(s.tokens)-1)].first; {
+		case alone && (s.of(i) == "private" || s.of(i) == "protected"):
+			at = i
+		case alone && s.of(i) == "public":
+			at = 0
+		}
+	})
+	mark(class.to)
 }
 
 // headMarks reads annotations, attributes and decorators.

@@ -106,6 +106,9 @@ func (s *side) markUnit(u *unit) {
 		u.add(skips, s.lineOf(u.to), u.to)
 	}
 	if u.role != test {
+		if s.lang.ruby {
+			s.hide(u)
+		}
 		return
 	}
 	if s.lang.python { // it asks for a fixture that skips
@@ -114,9 +117,6 @@ func (s *side) markUnit(u *unit) {
 				u.add(skips, "", i)
 			}
 		}
-	}
-	if at := s.hidden(u); at > 0 {
-		u.add(skips, "", at)
 	}
 	if called || s.lang.python || s.lang.ruby {
 		for _, c := range s.conditionsAt(u.from, 0) {

@@ -114,21 +114,24 @@ func (g gained) always() bool {
 	return g.cond == "" && slices.ContainsFunc(g.before.effective(), func(h mark) bool {
 		names := strings.Fields(namesIn(h.cond))
 		return h.effect == g.effect && len(names) > 0 && !strings.HasPrefix(h.cond, "#if") &&
-			!slices.ContainsFunc(names, func(w string) bool { return g.after.side.mentions()[w] })
+			!slices.ContainsFunc(names, g.after.side.mentions)
 	})
 }
 
-// mentions are the words of a file outside of literals.
-func (s *side) mentions() map[string]bool {
+// mentions reports whether a file has a word outside of literals.
+func (s *side) mentions(name string) bool { return len(s.places(name)) > 0 }
+
+// places are the tokens of a file that are a word.
+func (s *side) places(name string) []int {
 	if s.wordsOfAll == nil {
-		s.wordsOfAll = map[string]bool{}
+		s.wordsOfAll = map[string][]int{}
 		for i := range s.tokens {
 			if s.kindOf(i) == word {
-				s.wordsOfAll[s.of(i)] = true
+				s.wordsOfAll[s.of(i)] = append(s.wordsOfAll[s.of(i)], i)
 			}
 		}
 	}
-	return s.wordsOfAll
+	return s.wordsOfAll[name]
 }
 
 // endless reports whether a test asserts nothing and waits for ever: a program that people run as a test.

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,9 +66,13 @@ func named(prefix string) func(*unit) bool {
 
 // noted reports whether the comment before a function makes it a test for PHPUnit.
 func (s *side) noted(u *unit) bool {
-	return slices.ContainsFunc(s.notes, func(n note) bool {
-		return n.next == u.from && testTag.MatchString(s.text[n.from:n.to])
-	})
+	n, _ := slices.BinarySearchFunc(s.notes, u.from, func(n note, from int) int { return cmp.Compare(n.next, from) })
+	for ; n < len(s.notes) && s.notes[n].next == u.from; n++ {
+		if testTag.MatchString(s.text[s.notes[n].from:s.notes[n].to]) {
+			return true
+		}
+	}
+	return false
 }
 
 // testTag matches PHPUnit's "@test" in a comment.
@@ -109,11 +114,13 @@ func plainC(u *unit) bool {
 // collected reports whether pytest or unittest run the methods of a class, or of a class that inherits from
 // it in the same file.
 func (s *side) collected(class *unit) bool {
-	made := func(u *unit) bool { return u.parent == class && u.name == "__init__" }
-	if bases := s.plain(class.at+1, class.body); !strings.Contains(bases, "Test") && slices.ContainsFunc(s.units, made) {
+	if strings.Contains(s.plain(class.at+1, class.body), "Test") {
+		return true
+	}
+	if class.made {
 		return false // by pytest
 	}
-	if strings.Contains(class.name, "Test") || strings.Contains(s.plain(class.at+1, class.body), "Test") {
+	if strings.Contains(class.name, "Test") {
 		return true
 	}
 	for _, u := range s.units {

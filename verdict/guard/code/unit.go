@@ -32,6 +32,7 @@ type unit struct {
 	children       []*unit
 	marks          []mark
 	assertions     []assertion
+	made           bool   // it is a class of Python with a constructor of its own
 	dropped        bool   // it belongs to the text of the unit around it
 	size           int    // the number of its own tokens
 	literals       int    // the number of its literals
@@ -87,8 +88,9 @@ type side struct {
 	skippers map[string]bool
 	// leavers are functions that may end without having done anything.
 	leavers map[string]bool
-	// wordsOfAll, imported and names are filled on first use: the last are the names of a file of Python, and where each begins.
-	wordsOfAll map[string]bool
+	// wordsOfAll, wordsSaid, imported and names are filled on first use: the last are the names of a file of Python, and where each begins.
+	wordsOfAll map[string][]int
+	wordsSaid  map[string]bool
 	imported   map[string]origin
 	names      map[string]int
 	// left is the file at the head if it is there under a name that no source has.
@@ -306,6 +308,7 @@ func (s *side) nest() {
 		}
 		if len(open) > 0 {
 			u.parent = open[len(open)-1]
+			u.parent.made = u.parent.made || u.name == "__init__"
 		}
 		if len(open) < maxDepth { // a deeper unit belongs to the one around it
 			open = append(open, u)
