@@ -199,7 +199,14 @@ func (x *examination) changes() {
 // literal for an arm of Rust's match, an argument of a call that was there before, an annotation or an option of a test, a word
 // that turns what a test does or, outside of tests, the name of one.
 func (a altered) narrows(names map[string]bool) (narrows bool) {
-	s, had := a.after.side, a.before.wordSet()
+	s, had, read := a.after.side, a.before.wordSet(), 0
+	replaces := func(i int) (does bool) {
+		if i >= read && replacing.MatchString(s.of(i)) {
+			end := s.statementEnd(i)
+			does, read = s.replaces(i, end), end // further stand-ins in the rest of the statement do no more
+		}
+		return does
+	}
 	a.after.telling(func(i int, says string) {
 		if narrows || a.fresh[says] == 0 {
 			return
@@ -216,11 +223,11 @@ func (a altered) narrows(names map[string]bool) (narrows bool) {
 			return
 		}
 		if in != nil && in.role != definition && i < in.body {
-			narrows = a.fresh["case"] == 0 && in.marksAnew(i, had[says]) || replacing.MatchString(says) && s.replaces(i)
+			narrows = a.fresh["case"] == 0 && in.marksAnew(i, had[says]) || replaces(i)
 			return
 		}
 		named := a.after.role != test && slices.ContainsFunc(wordsIn(says), func(w string) bool { return names[w] })
-		narrows = named || s.kindOf(i) == word && (turning.MatchString(says) || replacing.MatchString(says) && s.replaces(i))
+		narrows = named || s.kindOf(i) == word && (turning.MatchString(says) || replaces(i))
 	})
 	return narrows
 }
@@ -245,9 +252,9 @@ func (u *unit) marksAnew(i int, had bool) bool {
 	return hiding[name] || s.annotation(i) && (!known || ofCase)
 }
 
-// replaces reports whether the rest of a statement names something that the file named before: it gets a stand-in.
-func (s *side) replaces(i int) bool {
-	return s.other != nil && among(i+1, s.statementEnd(i), func(n int) bool {
+// replaces reports whether the rest of a statement, up to a token, names something that the file named before: it gets a stand-in.
+func (s *side) replaces(i, end int) bool {
+	return s.other != nil && among(i+1, end, func(n int) bool {
 		parts := wordsIn(contentOf(s.of(n)))
 		return s.kindOf(n) != sign && len(parts) > 0 && !common[s.of(n)] && !replacing.MatchString(s.of(n)) &&
 			!slices.ContainsFunc(parts, func(part string) bool { return !s.other.says()[part] })
