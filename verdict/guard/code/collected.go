@@ -14,7 +14,8 @@ var taken = map[string]*regexp.Regexp{
 	"PHP": regexp.MustCompile(`Test\.php$`), "Python": collected, "Dart": regexp.MustCompile(`_test\.dart$`),
 	"Ruby": regexp.MustCompile(`^test_|_(?:test|spec)\.rb$`), "Elixir": regexp.MustCompile(`_test\.exs$`),
 	"JavaScript": regexp.MustCompile(`[._](?:test|spec)\.[cm]?[jt]sx?$`),
-	"Java":       regexp.MustCompile(`(?:Tests?|Spec|IT)\.\w+$`), "Kotlin": regexp.MustCompile(`(?:Tests?|Spec|IT)\.kt$`),
+	"Java":       regexp.MustCompile(`^Test|(?:Tests?|TestCase|Spec|IT|ITCase)\.\w+$`), // by Maven
+	"Kotlin":     regexp.MustCompile(`^Test|(?:Tests?|TestCase|Spec|IT|ITCase)\.kt$`),
 }
 
 // passedOver match, by language, where runners do not look for tests whatever their names are: the code of the product, and what pytest
@@ -91,8 +92,9 @@ func (x *examination) compareFiles() {
 		base := path.Base(u.side.path)
 		imported := regexp.MustCompile(`["'/]` + regexp.QuoteMeta(strings.TrimSuffix(base, path.Ext(base))) + `(?:\.\w+)?["']`)
 		named := slices.ContainsFunc(x.after, func(s *side) bool { return s != u.side && takes(s.path) && imported.MatchString(s.text) })
-		moved := takes(path.Join(path.Dir(u.side.other.path), base)) // where it is now, another file may name it
-		x.say(change.HoldIf(!x.subject.beyond && !named && !moved), change.Test, "test/not-run",
+		moved := takes(path.Join(path.Dir(u.side.other.path), base))        // where it is now, another file may name it
+		sure := !x.subject.beyond && !named && !moved && !u.side.lang.junit // Gradle takes classes of any name
+		x.say(change.HoldIf(sure), change.Test, "test/not-run",
 			"The tests of this file do not run by its new name: "+base+".", nil, u.side, 0, u.line())
 	}
 }
