@@ -217,6 +217,9 @@ func (a altered) narrows(names map[string]bool) (narrows bool) {
 		if call && in != nil && open-1 == in.at && among(in.from, in.at, func(n int) bool { return replacing.MatchString(s.of(n)) }) {
 			call = false // Python's @patch gives the test a stand-in
 		}
+		if call && s.marksTest(open-1) && (usualMarks[says] || s.kindOf(i) == text && (s.of(i-1) == "(" || usualMarks[s.of(i-2)])) {
+			call = false // its name: [Fact(DisplayName = "…")], @Test("…")
+		}
 		arm := s.lang.rust && s.kindOf(i) == text && (s.of(i-1) == "|" || s.of(i+1) == "|")
 		decides := deciding[says] && !s.annotation(i) || says == "go" && s.lang.name == "Go" // Rust has #[case(1)]
 		if narrows = decides || call || arm || s.inCondition(i); narrows || in != nil && in.at == i {
