@@ -90,8 +90,15 @@ func (x *examination) compareFiles() {
 	}
 	for _, u := range x.untaken {
 		base := path.Base(u.side.path)
-		imported := regexp.MustCompile(`["'/]` + regexp.QuoteMeta(strings.TrimSuffix(base, path.Ext(base))) + `(?:\.\w+)?["']`)
+		stem := regexp.QuoteMeta(strings.TrimSuffix(base, path.Ext(base)))
+		imported := regexp.MustCompile(`["'/]` + stem + `(?:\.\w+)?["']`)
 		named := slices.ContainsFunc(x.after, func(s *side) bool { return s != u.side && takes(s.path) && imported.MatchString(s.text) })
+		module := regexp.MustCompile(`(?m)^\s*(?:pub )?mod ` + stem + `;`)
+		if u.side.lang.rust && slices.ContainsFunc(x.after, func(s *side) bool {
+			return path.Dir(s.path) == path.Dir(u.side.path) && module.MatchString(s.text)
+		}) {
+			continue
+		}
 		moved := takes(path.Join(path.Dir(u.side.other.path), base))        // where it is now, another file may name it
 		sure := !x.subject.beyond && !named && !moved && !u.side.lang.junit // Gradle takes classes of any name
 		x.say(change.HoldIf(sure), change.Test, "test/not-run",
