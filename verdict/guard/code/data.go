@@ -3,6 +3,7 @@ package code
 import (
 	"bytes"
 	"path"
+	"regexp"
 	"strings"
 
 	"touchstone/verdict/guard/change"
@@ -12,8 +13,11 @@ import (
 // IsData reports whether a file usually holds what tests read or compare with, as text: a snapshot, a golden file, a table of cases.
 func IsData(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
-	return compared[ext] && (fixture.MatchString(name) || isTestPath(name)) || results[ext]
+	return compared[ext] && (fixture.MatchString(name) || isTestPath(name)) && !aside.MatchString(path.Base(name)) || results[ext]
 }
+
+// aside matches files of folders of tests that say what tests need, and documents for people.
+var aside = regexp.MustCompile(`(?i)^(?:requirements|constraints|readme|license|notice|cmakelists)(?:[._-].*)?\.txt$|compose[^/]*\.ya?ml$`)
 
 // Lost is the first line of data for tests that says something which is not there any more, however it is laid out; false if there
 // is none.
