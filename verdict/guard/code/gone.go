@@ -214,7 +214,8 @@ func (x *examination) compareNames() {
 			named := s.lang.python || s.lang.ruby && u.word == "def"
 			if first := seen[name]; named && first != nil && (x.pairs.of[u] == nil) != (x.pairs.of[first] == nil) {
 				sure := !slices.ContainsFunc(s.conditionsAt(u.from, 0), func(c condition) bool { return namesIn(c.text) != "" })
-				x.say(change.HoldIf(sure), change.Test, "test/not-run", "Two tests are called "+u.name+", so the first one does not run.", nil, s, 0, u.line())
+				x.say(change.HoldIf(sure), change.Test, "test/not-run", "Two tests are called "+u.name+", so the first one does not run.", nil, s,
+					0, u.line())
 			}
 			seen[name] = u
 		}
