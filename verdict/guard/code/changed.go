@@ -252,7 +252,8 @@ func (u *unit) marksAnew(i int, had bool) bool {
 	a := annotation{side: s, at: i, name: strings.ToLower(name)}
 	ofCase := s.lang.rust && s.casesFrom(i, u.at)
 	known := annotations[a.name] != "" || slices.ContainsFunc(headForms, func(f headForm) bool { return f.fits(a) })
-	return hiding[name] || s.annotation(i) && (!known || ofCase)
+	hides := hiding[name] && (name != "internal" || s.lang.name == "C#") // JUnit takes internal classes of Kotlin
+	return hides || s.annotation(i) && (!known || ofCase)
 }
 
 // replaces reports whether the rest of a statement, up to a token, names something that the file named before: it gets a stand-in.
