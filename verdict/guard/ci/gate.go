@@ -14,6 +14,8 @@ import (
 var (
 	// results matches what a workflow of GitHub reads of the jobs that a job needs: the results of all, or of one by its name.
 	results = regexp.MustCompile(`(?i)needs\.\*\.result|tojson\(needs\)|needs\.([\w-]+)\.result`)
+	// skipped matches what asks whether a job ran at all, whatever its result.
+	skipped = regexp.MustCompile(`needs\.[\w-]+\.result\s*[!=]=\s*'skipped'`)
 	// despite matches the conditions with which GitHub runs a job although a job that it needs failed.
 	despite = regexp.MustCompile(`\b(?:always|cancelled|failure)\(\)`)
 	word    = regexp.MustCompile(`[\w-]+`)
@@ -29,7 +31,7 @@ func judged(j *doc.Node, steps []Step) (names []string) {
 			continue
 		}
 		allowed := word.FindAllString(steps[i].With["allowed-failures"], -1)
-		for _, m := range results.FindAllStringSubmatch(j.Text("if")+all(j.Get("env"))+all(n), -1) {
+		for _, m := range results.FindAllStringSubmatch(skipped.ReplaceAllString(j.Text("if")+all(j.Get("env"))+all(n), ""), -1) {
 			names = append(names, slices.DeleteFunc(j.Get("needs").Strings(), func(need string) bool {
 				return m[1] != "" && m[1] != need || slices.Contains(allowed, need)
 			})...)

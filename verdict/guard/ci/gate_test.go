@@ -56,4 +56,8 @@ func TestAJobNoLongerFailsTheGate(t *testing.T) {
 	if got := found(workflow, says, strings.Replace(says, "[a, b]", "[b]", 1)); got != "" {
 		t.Errorf("it only reports: %q", got)
 	}
+	ran := all("    needs: [a, b]\n    if: always() && needs.a.result != 'skipped'\n    steps:\n      - run: exit 1\n")
+	if got := found(workflow, ran, strings.Replace(ran, " && needs.a.result != 'skipped'", "", 1)); got != "" {
+		t.Errorf("it only asks whether a job ran: %q", got)
+	}
 }
