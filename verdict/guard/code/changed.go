@@ -102,7 +102,7 @@ func (p pair) deeper() bool {
 // unmarked reports whether nothing but the head of a unit is another one, and has a mark less.
 func (p pair) unmarked() bool {
 	return p.before.digest == p.after.digest && slices.ContainsFunc(p.before.marks, func(m mark) bool {
-		return !slices.ContainsFunc(p.after.marks, func(o mark) bool { return o.effect == m.effect && o.cond == m.cond })
+		return !slices.ContainsFunc(p.after.marks, m.like)
 	})
 }
 
@@ -190,7 +190,7 @@ func (x *examination) changes() {
 		places = append(places, p)
 	}
 	if len(places) > 0 {
-		slices.SortStableFunc(places, func(a, b change.Place) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
+		slices.SortStableFunc(places, byLine)
 		x.findings = append(x.findings, change.Changed(change.Assertion, "test/changed", "Existing tests do not say what they said", places))
 	}
 }
@@ -345,8 +345,12 @@ func (x *examination) shadowing() []change.Place {
 		}
 		x.shadows = append(x.shadows, change.Place{Path: s.path, Line: u.line(), After: s.lineText(u.line())})
 	}
-	slices.SortFunc(x.shadows, func(a, b change.Place) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
+	slices.SortFunc(x.shadows, byLine)
 	return slices.Compact(x.shadows)
+}
+
+func byLine(a, b change.Place) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 }
 
 // gives reports whether a file gives a value to a name.

@@ -88,7 +88,7 @@ func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	x.hints()
 	x.changes()
 	slices.SortStableFunc(x.findings, func(a, b change.Finding) int { // a hold comes first: the first of a place is kept
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule), -cmp.Compare(a.Tier, b.Tier))
+		return cmp.Or(byLine(a.Place, b.Place), cmp.Compare(a.Rule, b.Rule), -cmp.Compare(a.Tier, b.Tier))
 	})
 	return slices.CompactFunc(x.findings, func(a, b change.Finding) bool {
 		return a.Path == b.Path && a.Line == b.Line && a.Rule == b.Rule && a.After == b.After
@@ -168,11 +168,10 @@ func (x *examination) take(p parsed) {
 // sameTests reports whether two sides of a file have the same tests, and the same
 // functions that tests call, in the same order.
 func (s *side) sameTests(other *side) bool {
-	alike := func(h, m mark) bool { return h.effect == m.effect && h.cond == m.cond }
-	return s != nil && other != nil && slices.EqualFunc(s.marks, other.marks, alike) &&
+	return s != nil && other != nil && slices.EqualFunc(s.marks, other.marks, mark.like) &&
 		slices.EqualFunc(s.guards, other.guards, func(b, a guard) bool { return b.cond == a.cond }) &&
 		slices.EqualFunc(s.checked(), other.checked(), func(b, a *unit) bool {
-			return b.role == a.role && b.whole == a.whole && b.path() == a.path() && slices.EqualFunc(b.effective(), a.effective(), alike)
+			return b.role == a.role && b.whole == a.whole && b.path() == a.path() && slices.EqualFunc(b.effective(), a.effective(), mark.like)
 		})
 }
 

@@ -31,6 +31,9 @@ type mark struct {
 	line   int
 }
 
+// like reports whether a mark says the same as another one.
+func (m mark) like(o mark) bool { return m.effect == o.effect && m.cond == o.cond }
+
 // maxMarks bounds the marks of one test, and of one file.
 const maxMarks = 100
 

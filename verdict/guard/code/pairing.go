@@ -62,9 +62,12 @@ func pairUnits(before, after []*side) pairing {
 
 // checked returns the compared units: tests and the functions that they call.
 func (s *side) checked() []*unit {
-	return slices.DeleteFunc(slices.Clone(s.units), func(u *unit) bool {
-		return u.role != test && (u.role != definition || !s.tests && !u.within(group) && !isAssertion(u.name))
-	})
+	return slices.DeleteFunc(slices.Clone(s.units), func(u *unit) bool { return !u.compared() })
+}
+
+// compared reports whether a unit is one of these.
+func (u *unit) compared() bool {
+	return u.role == test || u.role == definition && (u.side.tests || u.within(group) || isAssertion(u.name))
 }
 
 // take pairs units with equal keys, in their order.

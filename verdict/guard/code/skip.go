@@ -221,8 +221,7 @@ func (x *examination) compareSetup() {
 	}
 	for _, s := range x.after {
 		for _, m := range s.marks {
-			had := s.other != nil && slices.ContainsFunc(s.other.marks, func(h mark) bool { return h.effect == m.effect && h.cond == m.cond })
-			if !had && len(s.having(test)) == 0 && m.effect != built {
+			if !(s.other != nil && slices.ContainsFunc(s.other.marks, m.like)) && len(s.having(test)) == 0 && m.effect != built {
 				x.say(change.Evidence, change.Test, "test/setup", "Tests that this file sets up can be left out, or tried again.", nil, s, 0, m.line)
 			}
 		}
@@ -245,7 +244,7 @@ func worse(had, has []mark, m mark) change.Tier {
 		case ended && m.cond != "" && !strings.HasPrefix(m.cond, ofCase):
 			tier = change.Evidence
 		}
-		kept := slices.ContainsFunc(has, func(o mark) bool { return o.effect == h.effect && o.cond == h.cond })
+		kept := slices.ContainsFunc(has, h.like)
 		if value, is := strings.CutPrefix(m.cond, ofCase); is && !kept && slices.ContainsFunc(strings.Fields(value), func(w string) bool {
 			return len(w) > 1 && strings.Contains(h.cond, w)
 		}) {

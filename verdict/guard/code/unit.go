@@ -170,7 +170,7 @@ func (s *side) describe() {
 		if u.setsUp() {
 			s.setUpMarks(u)
 		}
-		if u.role == test || u.role == definition && (s.tests || u.within(group) || isAssertion(u.name)) {
+		if u.compared() {
 			s.assertionsOf(u)
 		}
 	}
