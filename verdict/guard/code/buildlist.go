@@ -68,7 +68,7 @@ func (x *examination) compareList(f change.File, gone, has map[string]bool) {
 	before, after, old := active(f.Before, "#"), active(f.After, "#"), active(f.Before, "\n")
 	say := func(line int, effect, why string, at change.Place) {
 		at.Path, at.Line = f.Path, line
-		x.findings = append(x.findings, change.Finding{Tier: change.Hold, Kind: change.Test, Rule: "test/" + effect, Why: why, Place: at})
+		x.say(change.Hold, change.Test, "test/"+effect, why, at)
 	}
 	for i, line := range active(f.After, "\n") {
 		text := active([]byte(strings.TrimLeft(line, "#/ \t")), "#")[0]

@@ -299,9 +299,7 @@ var macro = regexp.MustCompile(`^#\s*(?:define|undef)\s+(\w+)`)
 
 // shadow notes where a file of tests gives a name that it used another meaning: by an import from elsewhere, or by a macro.
 func (x *examination) shadow(old, now *side) {
-	add := func(line int) {
-		x.shadows = append(x.shadows, change.Place{Path: now.path, Line: line, After: now.lineText(line)})
-	}
+	add := func(line int) { x.shadows = append(x.shadows, now.headAt(line)) }
 	had := old.imports()
 	for name, is := range now.imports() {
 		was := had[name]
@@ -339,11 +337,10 @@ func (x *examination) shadowing() []change.Place {
 	}
 	for _, u := range x.pairs.after {
 		s, old := u.side, u.side.other
-		if x.pairs.of[u] != nil || u.role != definition || old == nil || s.lang.shell ||
-			!old.uses(u.name) && (!isAssertion(u.name) || strengths[strings.ToLower(u.name)] == unknown) || had[of{old, u.name}] {
-			continue
+		if x.pairs.of[u] == nil && u.role == definition && old != nil && !s.lang.shell && !had[of{old, u.name}] &&
+			(old.uses(u.name) || isAssertion(u.name) && strengths[strings.ToLower(u.name)] != unknown) {
+			x.shadows = append(x.shadows, u.head())
 		}
-		x.shadows = append(x.shadows, change.Place{Path: s.path, Line: u.line(), After: s.lineText(u.line())})
 	}
 	slices.SortFunc(x.shadows, byLine)
 	return slices.Compact(x.shadows)

@@ -177,8 +177,8 @@ func (s *side) sameTests(other *side) bool {
 
 // unexamined says that a file was not read.
 func (x *examination) unexamined(f change.File) {
-	x.findings = append(x.findings, change.Finding{Tier: change.Evidence, Kind: change.Unexamined, Rule: "code/unread",
-		Why: "The file is too large to be read, or is no valid source code.", Place: change.Place{Path: f.Name()}})
+	x.say(change.Evidence, change.Unexamined, "code/unread", "The file is too large to be read, or is no valid source code.",
+		change.Place{Path: f.Name()})
 }
 
 // doubt says in which new line of a test file it is not certain what is code.
@@ -195,22 +195,30 @@ func (x *examination) doubt(old, now *side) {
 	for _, line := range now.unsure {
 		if !had[now.lineText(line)] {
 			x.say(change.Evidence, change.Unexamined, "code/unsure",
-				"Compilers may read this line otherwise: it is not certain which part of it, and of what follows, is code.", nil, now, 0, line)
+				"Compilers may read this line otherwise: it is not certain which part of it, and of what follows, is code.", now.headAt(line))
 			return
 		}
 	}
 }
 
-// say adds a finding at a line of one or both sides. A nil side is left out.
-func (x *examination) say(tier change.Tier, kind change.Kind, rule, why string, before, after *side, oldLine, newLine int) {
-	f := change.Finding{Tier: tier, Kind: kind, Rule: rule, Why: why}
-	if before != nil {
-		f.Path, f.Line, f.Before = before.path, oldLine, before.lineText(oldLine)
-	}
-	if after != nil {
-		f.Path, f.Line, f.After = after.path, newLine, after.lineText(newLine)
-	}
-	x.findings = append(x.findings, f)
+// say adds a finding.
+func (x *examination) say(tier change.Tier, kind change.Kind, rule, why string, at change.Place) {
+	x.findings = append(x.findings, change.Finding{Tier: tier, Kind: kind, Rule: rule, Why: why, Place: at})
+}
+
+// baseAt is a line of a side at the base, headAt one at the head, and bothAt one at the head in place of one at the base.
+func (s *side) baseAt(line int) change.Place {
+	return change.Place{Path: s.path, Line: line, Before: s.lineText(line)}
+}
+
+func (s *side) headAt(line int) change.Place {
+	return change.Place{Path: s.path, Line: line, After: s.lineText(line)}
+}
+
+func bothAt(before *side, was int, after *side, is int) change.Place {
+	at := after.headAt(is)
+	at.Before = before.lineText(was)
+	return at
 }
 
 // maxText bounds the text of a finding, in bytes.

@@ -82,11 +82,10 @@ func (x *examination) renamed(old, now *side) {
 // no file that a runner takes names it, which may run its tests.
 func (x *examination) compareFiles() {
 	for _, s := range x.gone {
-		if x.subject.stems[stem(s.path)] {
-			continue
+		if !x.subject.stems[stem(s.path)] {
+			x.say(change.Evidence, change.Test, deleted, "The file of tests "+path.Base(s.path)+" is gone, and what it tests may not be.",
+				s.baseAt(1))
 		}
-		x.say(change.Evidence, change.Test, deleted, "The file of tests "+path.Base(s.path)+" is gone, and what it tests may not be.", s,
-			nil, 1, 0)
 	}
 	for _, u := range x.untaken {
 		base := path.Base(u.side.path)
@@ -101,7 +100,6 @@ func (x *examination) compareFiles() {
 		}
 		moved := takes(path.Join(path.Dir(u.side.other.path), base))        // where it is now, another file may name it
 		sure := !x.subject.beyond && !named && !moved && !u.side.lang.junit // Gradle takes classes of any name
-		x.say(change.HoldIf(sure), change.Test, "test/not-run",
-			"The tests of this file do not run by its new name: "+base+".", nil, u.side, 0, u.line())
+		x.say(change.HoldIf(sure), change.Test, "test/not-run", "The tests of this file do not run by its new name: "+base+".", u.head())
 	}
 }

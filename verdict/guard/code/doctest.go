@@ -89,9 +89,9 @@ func (x *examination) compareExamples(before, after *side) {
 		switch {
 		case i >= 0 && !idle && is.idle() != "":
 			tier := change.HoldIf(strings.HasPrefix(is.idle(), "ignore"))
-			x.say(tier, change.Test, "test/skip", "An example that ran as a test is marked "+is.idle()+" now.", nil, after, 0, is.line)
+			x.say(tier, change.Test, "test/skip", "An example that ran as a test is marked "+is.idle()+" now.", after.headAt(is.line))
 		case i < 0 && slices.ContainsFunc(had, func(was example) bool { return was.endsEarlier(is) }):
-			x.say(change.Evidence, change.Test, "test/returns", "An example that runs as a test ends early now.", nil, after, 0, is.line)
+			x.say(change.Evidence, change.Test, "test/returns", "An example that runs as a test ends early now.", after.headAt(is.line))
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (x *examination) compareDenied(before, after *side) {
 	}
 	why := "Attributes of the file no longer " + effect + strings.Join(lost, ", ") + "."
 	if !slices.ContainsFunc(x.findings, func(f change.Finding) bool { return f.Why == why }) {
-		x.say(tier, change.Strictness, "rust/denied", why, before, nil, was[lost[0]], 0)
+		x.say(tier, change.Strictness, "rust/denied", why, before.baseAt(was[lost[0]]))
 	}
 }
 
@@ -153,7 +153,7 @@ func (x *examination) compareModules(before, after *side) {
 		}) {
 			continue
 		}
-		x.say(change.Hold, change.Test, "test/not-run", "The module of tests "+name+" is no longer compiled.", before, nil, before.line(i), 0)
+		x.say(change.Hold, change.Test, "test/not-run", "The module of tests "+name+" is no longer compiled.", before.baseAt(before.line(i)))
 	}
 }
 

@@ -63,7 +63,7 @@ func (x *examination) lost(b *unit) {
 	}
 	say := func(tier change.Tier, rule, why string) {
 		x.said[b] = true
-		x.say(tier, change.Test, rule, "The test "+b.name+" "+why, b.side, nil, b.line(), 0)
+		x.say(tier, change.Test, rule, "The test "+b.name+" "+why, b.side.baseAt(b.line()))
 	}
 	now := b.side.other
 	x.judged++
@@ -214,8 +214,7 @@ func (x *examination) compareNames() {
 			named := s.lang.python || s.lang.ruby && u.word == "def"
 			if first := seen[name]; named && first != nil && (x.pairs.of[u] == nil) != (x.pairs.of[first] == nil) {
 				sure := !slices.ContainsFunc(s.conditionsAt(u.from, 0), func(c condition) bool { return namesIn(c.text) != "" })
-				x.say(change.HoldIf(sure), change.Test, "test/not-run", "Two tests are called "+u.name+", so the first one does not run.", nil, s,
-					0, u.line())
+				x.say(change.HoldIf(sure), change.Test, "test/not-run", "Two tests are called "+u.name+", so the first one does not run.", u.head())
 			}
 			seen[name] = u
 		}
@@ -231,9 +230,9 @@ func (x *examination) compareMain() {
 		}
 		if text := a.side.plain(a.body, a.to); !a.runsTests() && (b == nil || b.runsTests()) && !strings.Contains(text, "( m") &&
 			a.to-a.body < 100 {
-			x.say(change.Hold, change.Test, "test/main", "The main function of the tests does not run them.", nil, a.side, 0, a.line())
+			x.say(change.Hold, change.Test, "test/main", "The main function of the tests does not run them.", a.head())
 		} else if strings.Contains(text, "Exit ( 0 )") {
-			x.say(change.Evidence, change.Test, "test/main", "The main function of the tests can end well without them.", nil, a.side, 0, a.line())
+			x.say(change.Evidence, change.Test, "test/main", "The main function of the tests can end well without them.", a.head())
 		}
 	}
 }

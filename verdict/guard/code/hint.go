@@ -37,15 +37,13 @@ func (x *examination) hints() {
 			}
 			continue
 		}
-		say := func(rule, why string, line int) {
-			x.say(change.Evidence, change.Test, "test/"+rule, why, nil, a, 0, line)
-		}
 		i := slices.IndexFunc(a.guards, func(g guard) bool {
 			return !slices.ContainsFunc(b.guards, func(h guard) bool { return h.cond == g.cond })
 		})
 		switch {
 		case i >= 0 && len(a.guards) >= len(b.guards):
-			say("built-on", "Code of these tests is built on a new condition.", a.line(a.guards[i].from))
+			x.say(change.Evidence, change.Test, "test/built-on", "Code of these tests is built on a new condition.",
+				a.headAt(a.line(a.guards[i].from)))
 		case len(a.having(test)) == 0:
 			if f, is := words.Look(change.File{Path: a.path, After: []byte(a.text)}, b.text, a.text); is {
 				x.findings = append(x.findings, f)
@@ -82,6 +80,5 @@ func (u *unit) tries() (found []change.Finding) {
 
 // evidence is a finding about a test file that is only evidence.
 func (s *side) evidence(i int, why string) []change.Finding {
-	return []change.Finding{{Tier: change.Evidence, Kind: change.Test, Rule: "test/setup", Why: why,
-		Place: change.Place{Path: s.path, Line: s.line(i), After: s.lineText(s.line(i))}}}
+	return []change.Finding{{Tier: change.Evidence, Kind: change.Test, Rule: "test/setup", Why: why, Place: s.headAt(s.line(i))}}
 }

@@ -132,8 +132,8 @@ func (x *examination) compareApart(files []change.File) {
 			if test == "" || a.module && (!at[1][a.Dir] || used[a.Dir]) {
 				continue
 			}
-			x.findings = append(x.findings, change.Finding{Tier: change.Evidence, Kind: change.Test, Rule: "test/module-apart", Place: a.at,
-				Why: "The folder " + cmp.Or(a.Anywhere, a.Dir) + " " + a.why + ", so ./... no longer runs its tests, such as " + test + "."})
+			x.say(change.Evidence, change.Test, "test/module-apart",
+				"The folder "+cmp.Or(a.Anywhere, a.Dir)+" "+a.why+", so ./... no longer runs its tests, such as "+test+".", a.at)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func (x *examination) compareNever(before, after *side) {
 		}
 		if !slices.ContainsFunc(before.never(), func(old guard) bool { return strings.Contains(before.all(old), now) }) {
 			x.say(change.Hold, change.Test, "test/never-run", "This code ran, and is under a condition now that is never true.",
-				nil, after, 0, after.line(g.from))
+				after.headAt(after.line(g.from)))
 		}
 	}
 }
@@ -28,8 +28,8 @@ func (x *examination) compareNever(before, after *side) {
 func (x *examination) compareAware(before, after *side) {
 	had, asks := before.asking(), after.asking()
 	if len(asks) > len(had) {
-		x.say(change.Evidence, change.Test, "test/aware", "Code of the product does something else where a test runs it.", nil, after, 0,
-			after.line(asks[len(asks)-1]))
+		x.say(change.Evidence, change.Test, "test/aware", "Code of the product does something else where a test runs it.",
+			after.headAt(after.line(asks[len(asks)-1])))
 	}
 }
 

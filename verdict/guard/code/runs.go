@@ -47,12 +47,11 @@ func (x *examination) compareRuns() {
 		if left--; left < 0 || b != nil && x.said[b] {
 			return
 		}
+		at := change.Place{Path: c.Class, Before: c.Name}
 		if b != nil {
-			x.say(tier, change.Test, rule, why, b.side, nil, b.line(), 0)
-			return
+			at = b.side.baseAt(b.line())
 		}
-		x.findings = append(x.findings, change.Finding{Tier: tier, Kind: change.Test, Rule: rule, Why: why,
-			Place: change.Place{Path: c.Class, Before: c.Name}})
+		x.say(tier, change.Test, rule, why, at)
 	}
 	for _, c := range x.runs.Missing() {
 		b := x.unitOf(c)

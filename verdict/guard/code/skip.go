@@ -86,7 +86,7 @@ func (x *examination) compareMarks(pairs []pair) {
 		if g.effect == skips && !sure {
 			what = "does not always run any more."
 		}
-		x.say(g.tier, change.Test, "test/"+string(g.effect), "The test "+g.after.name+" "+what, nil, g.after.side, 0, g.line)
+		x.say(g.tier, change.Test, "test/"+string(g.effect), "The test "+g.after.name+" "+what, g.after.side.headAt(g.line))
 	}
 	x.compareFocus()
 	x.compareSetup()
@@ -215,14 +215,14 @@ func (x *examination) compareSetup() {
 			if shared {
 				tier = change.Hold
 			}
-			x.say(tier, change.Test, "test/setup", "What "+a.name+" says of which tests are left out is changed.", b.side, a.side,
-				b.line(), a.line())
+			x.say(tier, change.Test, "test/setup", "What "+a.name+" says of which tests are left out is changed.",
+				bothAt(b.side, b.line(), a.side, a.line()))
 		}
 	}
 	for _, s := range x.after {
 		for _, m := range s.marks {
 			if !(s.other != nil && slices.ContainsFunc(s.other.marks, m.like)) && len(s.having(test)) == 0 && m.effect != built {
-				x.say(change.Evidence, change.Test, "test/setup", "Tests that this file sets up can be left out, or tried again.", nil, s, 0, m.line)
+				x.say(change.Evidence, change.Test, "test/setup", "Tests that this file sets up can be left out, or tried again.", s.headAt(m.line))
 			}
 		}
 	}
@@ -384,12 +384,12 @@ func (x *examination) compareFocus() {
 		for _, m := range a.effective() {
 			switch {
 			case m.effect == focus && beside() && !focused[a.side.other][around(a)]: // else it only runs too
-				x.say(change.Hold, change.Test, "test/focus", "The test "+a.name+" "+effects[focus], nil, a.side, 0, m.line)
+				x.say(change.Hold, change.Test, "test/focus", "The test "+a.name+" "+effects[focus], a.side.headAt(m.line))
 			case a.side.other == nil || m.effect != skips && m.effect != fails || !slices.Contains(a.marks, m) || a.marked(m):
 			case a.overrides() && a.parent != nil && slices.ContainsFunc(a.side.other.units, func(u *unit) bool { return u.name == a.parent.name }):
-				x.say(change.Hold, change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect], nil, a.side, 0, m.line)
+				x.say(change.Hold, change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect], a.side.headAt(m.line))
 			case a.callsInherited():
-				x.say(change.Evidence, change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect], nil, a.side, 0, m.line)
+				x.say(change.Evidence, change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect], a.side.headAt(m.line))
 			}
 		}
 	}

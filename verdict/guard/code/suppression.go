@@ -380,7 +380,7 @@ func (x *examination) compareSuppressions() {
 		case u.reach == blanket && u.side.other != nil && len(u.side.other.tokens) > 20:
 			tier, rule, why = change.Hold, "blanket", "A tool is told to pass over a whole file that it checked."
 		}
-		x.say(tier, change.Suppression, "suppression/"+rule, why, nil, u.side, 0, u.line)
+		x.say(tier, change.Suppression, "suppression/"+rule, why, u.side.headAt(u.line))
 	}
 }
 

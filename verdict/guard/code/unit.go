@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"touchstone/verdict/guard/change"
 )
 
 // role is the role of a unit in the comparison.
@@ -43,6 +45,9 @@ type unit struct {
 
 // line is the line of a unit's name.
 func (u *unit) line() int { return u.side.line(u.at) }
+
+// head is the place of its name at the head.
+func (u *unit) head() change.Place { return u.side.headAt(u.line()) }
 
 // path is the unit's name after the names of the units around it.
 func (u *unit) path() string {

@@ -14,14 +14,14 @@ import (
 // must assert at least as much.
 func (x *examination) compareAssertions(p pair) {
 	b, a := p.before.side, p.after.side
-	say := func(rule, why string, old *side, oldLine int, now *side, newLine int) {
-		x.say(change.Evidence, change.Assertion, "assertion/"+rule, why, old, now, oldLine, newLine)
+	say := func(rule, why string, at change.Place) {
+		x.say(change.Evidence, change.Assertion, "assertion/"+rule, why, at)
 	}
 	if len(p.before.assertions) > 0 && len(p.after.assertions) == 0 && x.emptied(p) {
 		return
 	}
 	if p.after.role == definition && a.of(p.after.body) == "return" && b.of(p.before.body) != "return" && a.endsHere(p.after.body) {
-		say("helper-returns", "The helper "+p.after.name+" ends before it checks anything.", b, p.before.line(), a, p.after.line())
+		say("helper-returns", "The helper "+p.after.name+" ends before it checks anything.", bothAt(b, p.before.line(), a, p.after.line()))
 	}
 	lost, added := b.without(p.before.assertions, p.after.assertions), a.without(p.after.assertions, p.before.assertions)
 	var gone *reading // the first assertion without a replacement
@@ -38,7 +38,7 @@ func (x *examination) compareAssertions(p pair) {
 			continue
 		}
 		if added[i].looser(c) {
-			say("looser", "The assertion accepts more results than it did.", b, c.line, a, added[i].line)
+			say("looser", "The assertion accepts more results than it did.", bothAt(b, c.line, a, added[i].line))
 		}
 		added = slices.Delete(added, i, i+1)
 	}
@@ -47,13 +47,13 @@ func (x *examination) compareAssertions(p pair) {
 		switch {
 		case len(p.after.assertions) > 0 && p.after.notes(line) && !p.before.notes(line):
 			x.say(change.HoldIf(!p.before.off() && !x.subject.takes(gone.words)), change.Assertion, "assertion/commented-out",
-				"An assertion is commented out.", b, nil, gone.line, 0)
+				"An assertion is commented out.", b.baseAt(gone.line))
 		case len(p.after.assertions) < len(p.before.assertions):
-			say("fewer", "An assertion is gone.", b, gone.line, nil, 0)
+			say("fewer", "An assertion is gone.", b.baseAt(gone.line))
 		}
 	}
 	if c, now := p.conditional(); now {
-		say("conditional", "The assertion is made under a condition only.", nil, 0, a, a.line(int(c.from)))
+		say("conditional", "The assertion is made under a condition only.", a.headAt(a.line(int(c.from))))
 	}
 	x.comparePatience(p)
 }
@@ -132,8 +132,8 @@ func (x *examination) emptied(p pair) bool {
 	if x.pairs.assertsElsewhere(p.before) {
 		tier = change.Evidence
 	}
-	x.say(tier, change.Test, "test/emptied", "The test "+p.after.name+" asserts nothing any more.", p.before.side, a, p.before.line(),
-		p.after.line())
+	x.say(tier, change.Test, "test/emptied", "The test "+p.after.name+" asserts nothing any more.",
+		bothAt(p.before.side, p.before.line(), a, p.after.line()))
 	return true
 }
 
@@ -237,8 +237,8 @@ func (x *examination) comparePatience(p pair) {
 	had, has := patienceOf(p.before), patienceOf(p.after)
 	for why, n := range has.times {
 		if n > had.times[why] && (len(p.after.assertions) <= len(p.before.assertions) || strings.HasPrefix(why, "waits")) {
-			x.say(change.Evidence, change.Assertion, "assertion/tolerates", "The test "+why+" where it did not.", nil, p.after.side, 0,
-				has.line[why])
+			x.say(change.Evidence, change.Assertion, "assertion/tolerates", "The test "+why+" where it did not.",
+				p.after.side.headAt(has.line[why]))
 		}
 	}
 	x.compareLimits(had, has, p.before.side, p.after.side)
@@ -248,8 +248,8 @@ func (x *examination) comparePatience(p pair) {
 func (x *examination) compareLimits(had, has patience, before, after *side) {
 	for i, limit := range has.limits {
 		if len(had.limits) == len(has.limits) && had.limits[i] > 0 && (limit == 0 || float64(limit) >= longer*float64(had.limits[i])) {
-			x.say(change.Evidence, change.Assertion, "assertion/longer-limit", "The test waits for longer than it did.", before, after,
-				had.lines[i], has.lines[i])
+			x.say(change.Evidence, change.Assertion, "assertion/longer-limit", "The test waits for longer than it did.",
+				bothAt(before, had.lines[i], after, has.lines[i]))
 		}
 	}
 }
