@@ -38,7 +38,7 @@ func isAssertion(name string) bool {
 		return true
 	}
 	for _, prefix := range assertionPrefixes {
-		if rest, ok := strings.CutPrefix(name, prefix); ok && name != "AssertionError" && (rest == "" || !strings.HasPrefix(rest, "ion")) {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && !strings.HasPrefix(rest, "ion") {
 			return true
 		}
 	}

@@ -71,9 +71,7 @@ func examplesOf(s *side) (all []example) {
 			lines = append(lines, strings.TrimPrefix(content, " "))
 		}
 	}
-	if len(lines) > 0 {
-		flush()
-	}
+	flush()
 	return all
 }
 

@@ -12,7 +12,7 @@ import (
 // fileForms are the words outside of the heads of tests that mark all tests of a file, or those of a unit.
 var fileForms = byWord(map[string][]form{
 	"Python": {
-		{words: "pytestmark", when: unindented, read: (*side).moduleMarks},
+		{words: "pytestmark", when: unindented, read: func(s *side, i int) { s.valueMarks(&s.marks, i) }}, // pytestmark = pytest.mark.skip
 		{words: "*", when: uncollected, effect: skips, cond: (*side).lineOf},
 		{words: hooks, when: inConftest, effect: skips, cond: (*side).lineOf},
 		{words: "exitstatus returncode", after: "=", when: inConftest, effect: skips, cond: (*side).lineOf},
@@ -247,9 +247,6 @@ func (s *side) required() {
 		}
 	}
 }
-
-// moduleMarks reads "pytestmark = pytest.mark.skip".
-func (s *side) moduleMarks(i int) { s.valueMarks(&s.marks, i) }
 
 // namedMarks reads what a file names before its tests: server = pytest.mark.skipif(…), as in "@server".
 func (s *side) namedMarks(u *unit, i int) {

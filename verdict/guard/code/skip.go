@@ -372,10 +372,7 @@ func (x *examination) compareFocus() {
 		}
 	}
 	for _, a := range x.pairs.after {
-		if x.pairs.of[a] != nil || a.inFunction() {
-			continue
-		}
-		if a.role != test && !a.overrides() {
+		if x.pairs.of[a] != nil || a.inFunction() || a.role != test && !a.overrides() {
 			continue
 		}
 		beside := func() bool {

@@ -236,14 +236,11 @@ var atTop = map[string]bool{"nolint": true, "type: ignore": true, "pragma warnin
 // reenabled reports whether a later comment enables again what a comment disables.
 func (s *side) reenabled(n note, mark string) bool {
 	on := strings.NewReplacer("disable", "enable", ":off", ":on", ".off", ".on", "begin", "end").Replace(mark)
-	for _, m := range s.notes {
+	return slices.ContainsFunc(s.notes, func(m note) bool {
 		comment := s.text[m.from:m.to]
-		again := on != mark && strings.Contains(strings.ToLower(comment), on) || strings.Contains(comment, "pragma warning restore")
-		if m.from > n.from && again {
-			return true
-		}
-	}
-	return false
+		return m.from > n.from &&
+			(on != mark && strings.Contains(strings.ToLower(comment), on) || strings.Contains(comment, "pragma warning restore"))
+	})
 }
 
 // rulesIn returns the rules after a directive, sorted and without the reason.
@@ -296,13 +293,11 @@ func (s *side) cgo(n note) []suppression {
 func (s *side) attributeAt(i int) (suppression, bool) {
 	name := s.of(i)
 	quiet := s.lang.python && name == "filterwarnings" && s.of(i-2) == "mark" && strings.HasPrefix(contentOf(s.of(i+2)), "ignore")
-	if !quiet && (s.tokens[i].kind != word || !suppressing[name] || !s.annotation(i) && s.of(i-1) != "[") {
-		if !s.lang.rust || !(name == "off" && s.of(i-2) == "coverage") &&
-			!((name == "allow" || name == "expect") && s.outer[i] > 0 && s.of(int(s.outer[i])-1) == "cfg_attr") {
-			return suppression{}, false
-		}
-	}
-	if (name == "allow" || name == "expect") && (!s.lang.rust || s.of(i+1) != "(") || s.lang.rust && (name == "Generated") {
+	ofRust := s.lang.rust && (name == "off" && s.of(i-2) == "coverage" ||
+		(name == "allow" || name == "expect") && s.outer[i] > 0 && s.of(int(s.outer[i])-1) == "cfg_attr")
+	annotated := s.tokens[i].kind == word && suppressing[name] && (s.annotation(i) || s.of(i-1) == "[")
+	if !quiet && !ofRust && !annotated ||
+		(name == "allow" || name == "expect") && (!s.lang.rust || s.of(i+1) != "(") || s.lang.rust && name == "Generated" {
 		return suppression{}, false
 	}
 	u := suppression{side: s, tool: name, line: s.line(i)}
@@ -341,13 +336,9 @@ func (s *side) attributeAt(i int) (suppression, bool) {
 
 // covers reports whether a directive at the base hid everything that one at the head hides.
 func (u suppression) covers(after suppression) bool {
-	if u.tool != after.tool || u.reach < after.reach {
-		return false
-	}
-	if len(u.rules) == 0 || slices.Equal(u.rules, after.rules) {
-		return true
-	}
-	return len(after.rules) > 0 && !slices.ContainsFunc(after.rules, func(r string) bool { return !slices.Contains(u.rules, r) })
+	further := func(r string) bool { return !slices.Contains(u.rules, r) }
+	return u.tool == after.tool && u.reach >= after.reach &&
+		(len(u.rules) == 0 || len(after.rules) > 0 && !slices.ContainsFunc(after.rules, further))
 }
 
 // compareSuppressions finds directives that neither were in the file before nor moved there with their code
@@ -435,13 +426,8 @@ func (u suppression) group() string {
 // the use of one's own deprecated code, or coverage of imports that only a type checker sees.
 func (u suppression) idiom() bool {
 	name := strings.ToLower(u.side.path)
-	switch {
-	case u.tool == "@ts-expect-error" && (u.side.tests || strings.Contains(name, "-d.ts") || strings.Contains(name, "types")):
-		return true
-	case (u.tool == "allow" || u.tool == "expect") && slices.Equal(u.rules, []string{"deprecated"}):
-		return strings.Contains(u.side.text, "#[deprecated")
-	case strings.HasPrefix(u.tool, "pragma: no") && (strings.Contains(u.code, "TYPE_CHECKING") || u.side.tests):
-		return true
-	}
-	return false
+	return u.tool == "@ts-expect-error" && (u.side.tests || strings.Contains(name, "-d.ts") || strings.Contains(name, "types")) ||
+		(u.tool == "allow" || u.tool == "expect") && slices.Equal(u.rules, []string{"deprecated"}) &&
+			strings.Contains(u.side.text, "#[deprecated") ||
+		strings.HasPrefix(u.tool, "pragma: no") && (strings.Contains(u.code, "TYPE_CHECKING") || u.side.tests)
 }

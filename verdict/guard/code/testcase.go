@@ -114,21 +114,11 @@ func plainC(u *unit) bool {
 // collected reports whether pytest or unittest run the methods of a class, or of a class that inherits from
 // it in the same file.
 func (s *side) collected(class *unit) bool {
-	if strings.Contains(s.plain(class.at+1, class.body), "Test") {
-		return true
+	extended := func(u *unit) bool {
+		return u.word == "class" && u != class && strings.HasPrefix(u.name, "Test") && containsWord(s, u.at+1, u.body, class.name)
 	}
-	if class.made {
-		return false // by pytest
-	}
-	if strings.Contains(class.name, "Test") {
-		return true
-	}
-	for _, u := range s.units {
-		if u.word == "class" && u != class && strings.HasPrefix(u.name, "Test") && containsWord(s, u.at+1, u.body, class.name) {
-			return true
-		}
-	}
-	return false
+	return strings.Contains(s.plain(class.at+1, class.body), "Test") ||
+		!class.made && (strings.Contains(class.name, "Test") || slices.ContainsFunc(s.units, extended)) // pytest takes no class that is made
 }
 
 func containsWord(s *side, from, to int, name string) bool {

@@ -89,13 +89,9 @@ func (p pair) conditional() (assertion, bool) {
 
 // notes reports whether a text is in a comment within a unit.
 func (u *unit) notes(text string) bool {
-	last := u.to
-	for _, n := range u.side.notes {
-		if n.next >= u.from && n.next <= last && strings.Contains(u.side.text[n.from:n.to], text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(u.side.notes, func(n note) bool {
+		return n.next >= u.from && n.next <= u.to && strings.Contains(u.side.text[n.from:n.to], text)
+	})
 }
 
 // off reports whether a test is always skipped.
