@@ -366,12 +366,3 @@ const (
 	bounded = 3
 	about   = 4
 )
-
-// strengths rate assertions by how few results pass them, from 1 to 5.
-var strengths = func() map[string]int {
-	out := map[string]int{}
-	for name, digit := range vocabulary.Names("strengths") {
-		out[name] = int(digit[0] - '0')
-	}
-	return out
-}()

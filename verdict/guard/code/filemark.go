@@ -14,7 +14,7 @@ var fileForms = byWord(map[string][]form{
 	"Python": {
 		{words: "pytestmark", when: unindented, read: func(s *side, i int) { s.valueMarks(&s.marks, i) }}, // pytestmark = pytest.mark.skip
 		{words: "*", when: uncollected, effect: skips, cond: (*side).lineOf},
-		{words: hooks, when: inConftest, effect: skips, cond: (*side).lineOf},
+		{words: vocabulary.Text("conftest"), when: inConftest, effect: skips, cond: (*side).lineOf},
 		{words: "exitstatus returncode", after: "=", when: inConftest, effect: skips, cond: (*side).lineOf},
 		{words: "markexpr keyword", before: "option .", when: inConftest, effect: skips, cond: (*side).lineOf},
 		{words: "add_marker", when: ofSkip, effect: skips, cond: (*side).lineOf}, // a hook of conftest.py adds it to any test
@@ -50,12 +50,6 @@ var fileForms = byWord(map[string][]form{
 		{words: "OnPlatform", before: "@", after: "(", when: skipsSome, effect: skips, cond: annotationText},
 	},
 })
-
-// hooks are the functions with which a conftest.py decides which tests run and what their results are:
-// https://docs.pytest.org/en/stable/reference/reference.html#hooks.
-const hooks = "pytest_collection_modifyitems pytest_ignore_collect pytest_collect_file pytest_pycollect_makeitem pytest_itemcollected " +
-	"pytest_pyfunc_call pytest_runtest_protocol pytest_runtest_call pytest_runtest_makereport pytest_sessionfinish pytest_cmdline_main " +
-	"pytest_load_initial_conftests pytest_cmdline_parse"
 
 // What the tokens around a word do not tell.
 var (

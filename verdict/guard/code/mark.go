@@ -52,11 +52,7 @@ var (
 
 // effectsOf returns the effects of a section's names.
 func effectsOf(section string) map[string]effect {
-	out := map[string]effect{}
-	for name, e := range marks.Names(section) {
-		out[name] = effect(e)
-	}
-	return out
+	return valued(marks, section, func(e string) effect { return effect(e) })
 }
 
 // add adds a mark at a token.

@@ -3,6 +3,7 @@ package code
 import (
 	_ "embed"
 	"strings"
+	"time"
 
 	"touchstone/verdict/guard/table"
 )
@@ -29,6 +30,7 @@ var (
 	ending            = setOf("ending")
 	exactAssertions   = setOf("exactAssertions")
 	failures          = setOf("failures")
+	durations         = valued(vocabulary, "durations", func(text string) time.Duration { d, _ := time.ParseDuration(text); return d })
 	fixed             = setOf("fixed")
 	forever           = vocabulary.Words("forever")
 	skipReasons       = vocabulary.Words("skipReasons")
@@ -48,6 +50,7 @@ var (
 	setUps            = setOf("setUps")
 	statement         = setOf("statement")
 	statements        = setOf("statements")
+	strengths         = valued(vocabulary, "strengths", func(digit string) int { return int(digit[0] - '0') })
 	subjects          = setOf("subjects")
 	suppressing       = setOf("suppressing")
 	testData          = setOf("testData")
@@ -62,6 +65,15 @@ var (
 
 // setOf is the set of words of a section of words.txt.
 func setOf(section string) map[string]bool { return set(vocabulary.Text(section)) }
+
+// valued gives the names of a section the values that are before them.
+func valued[V any](from table.Table, section string, value func(text string) V) map[string]V {
+	out := map[string]V{}
+	for name, text := range from.Names(section) {
+		out[name] = value(text)
+	}
+	return out
+}
 
 // set makes a set from the words of a text.
 func set(words string) map[string]bool {

@@ -177,14 +177,6 @@ type patience struct {
 	lines  []int // of the limits
 }
 
-var durations = map[string]time.Duration{
-	"Millisecond": time.Millisecond, "Second": time.Second, "Minute": time.Minute, "Hour": time.Hour,
-	"milliseconds": time.Millisecond, "seconds": time.Second, "minutes": time.Minute,
-	"FromMilliseconds": time.Millisecond, "FromSeconds": time.Second, "FromMinutes": time.Minute,
-	"from_millis": time.Millisecond, "from_secs": time.Second, "ofMillis": time.Millisecond, "ofSeconds": time.Second,
-	"ofMinutes": time.Minute,
-}
-
 // waiting matches names of limits and waits that a number follows.
 var waiting = regexp.MustCompile(`(?i)(?:timeout|sleep|delay|wait)$`)
 
