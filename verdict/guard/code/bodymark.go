@@ -232,11 +232,6 @@ var (
 	// pytestMark matches a mark of pytest that a test puts on itself: request.applymarker(pytest.mark.xfail).
 	pytestMark  = regexp.MustCompile(`skip|xfail`)
 	pytestMarks = map[string]effect{"skip": skips, "xfail": fails}
-	// skippedBy match the names of exceptions with which a test ends as skipped.
-	skippedBy = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)^(?:test)?skip(?:ped|ping)?(?:test|withmessage)?(?:exception|error)?$`),
-		regexp.MustCompile(`(?i)^(?:testaborted|inconclusive|ignore|incomplete(?:test)?|assumptionviolated)(?:exception|error)$`),
-	}
 )
 
 // throwsSkip reports whether a statement throws an exception that ends a test as skipped.

@@ -14,12 +14,6 @@ var (
 	// listing matches the names of files that list the tests of a build.
 	listing = regexp.MustCompile(
 		`(?:^|/)(?:CMakeLists\.txt|meson\.build|BUILD(?:\.bazel)?|Makefile|Package\.swift|[^/]+\.(?:cmake|bzl))$`)
-	// adds match a line of such a file that adds tests to a build.
-	adds = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)^(?:add_(?:\w+_)?tests?|\w+_(?:discover|add)_tests|enable_testing)\s*\(|^TESTS\s*\+?=`),
-		regexp.MustCompile(`(?i)^(?:add_subdirectory|subdir)\s*\(\s*['"]?[\w/]*tests?\b|^test\s*\(\s*'`),
-		regexp.MustCompile(`(?i)^(?:(?:cc|py|sh|go|java|rust|swift)_test|\.testTarget)\s*\(`),
-	}
 	// compiled matches the name of a test's source in a list of what is compiled, and globs what may stand for such names.
 	compiled = regexp.MustCompile(`(?i)[\w.+-]*test[\w.+-]*\.(?:c|cc|cpp|cxx|m|mm|cu|f90|rs)\b`)
 	globs    = regexp.MustCompile(`\bGLOB(?:_RECURSE)?\b|\bglob\(`)
@@ -78,7 +72,7 @@ func (x *examination) compareList(f change.File, gone, has map[string]bool) {
 		case strings.HasPrefix(line, text) && property == nil, slices.Contains(old, line):
 		case property == nil:
 			tests := languageOf(word) != nil && isTestPath(path.Join(path.Dir(f.Path), word)) && !gone[path.Base(word)]
-			if slices.Contains(before, text) && !slices.Contains(after, text) && (tests || matchesAny(adds, text)) {
+			if slices.Contains(before, text) && !slices.Contains(after, text) && (tests || matchesAny(adding, text)) {
 				has[path.Base(word)] = true
 				say(i+1, "not-run", "The tests of this line are no longer part of the build.", at)
 			}

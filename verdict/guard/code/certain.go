@@ -14,15 +14,6 @@ var unattended = []*regexp.Regexp{
 	regexp.MustCompile(`^if ! \w+ \. Short \( \)$`), // Go's tests are short only if somebody asks for it
 }
 
-// attended match single conditions that hold everywhere but in CI.
-var attended = []*regexp.Regexp{
-	regexp.MustCompile(`^(?:if |skip[iI]f )?(?:\( )?(?:!|not) [\w .:("\[]*\b(?:CI|GITHUB_ACTIONS|isCI)\b[ ")\]]*$`),
-	regexp.MustCompile(`^(?:if |skip[iI]f )?[\w .:("\[]*\b(?:CI|GITHUB_ACTIONS)\b[ ")\]]*(?:===?|is) (?:""|nil|null|None)[ )]*$`),
-	regexp.MustCompile(`^(?:unless|skipUnless|assumeTrue) [\w .:("\[]*\b(?:CI|GITHUB_ACTIONS|isCI)\b[ ")\]]*(?:!= null)?$`),
-	regexp.MustCompile(`^(?:if |skipif )?(?:\( )?"CI" not in os \. environ(?: \))?$`),
-	regexp.MustCompile(`^EnabledIfEnvironmentVariable named = "CI" , matches = "(?:true|\.\*)"$`),
-}
-
 var (
 	// remarks match the reasons behind a condition, in further arguments.
 	remarks = regexp.MustCompile(` , (?:\w+ = )?"[^"]*"(?: (?:\+ )?"[^"]*")*`)

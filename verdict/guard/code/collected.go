@@ -9,30 +9,8 @@ import (
 	"touchstone/verdict/guard/change"
 )
 
-// taken match, by language, the names of files in which runners look for tests, if nobody tells them of others.
-var taken = map[string]*regexp.Regexp{
-	"PHP": regexp.MustCompile(`Test\.php$`), "Python": collected, "Dart": regexp.MustCompile(`_test\.dart$`),
-	"Ruby": regexp.MustCompile(`^test_|_(?:test|spec)\.rb$`), "Elixir": regexp.MustCompile(`_test\.exs$`),
-	"JavaScript": regexp.MustCompile(`[._](?:test|spec)\.[cm]?[jt]sx?$`),
-	"Java":       regexp.MustCompile(`^Test|(?:Tests?|TestCase|Spec|IT|ITCase)\.\w+$`), // by Maven
-	"Kotlin":     regexp.MustCompile(`^Test|(?:Tests?|TestCase|Spec|IT|ITCase)\.kt$`),
-}
-
-// passedOver match, by language, where runners do not look for tests whatever their names are: the code of the product, and what pytest
-// leaves out by norecursedirs.
-var passedOver = map[string]*regexp.Regexp{
-	"Java": regexp.MustCompile(`(?:^|/)src/main/`), "Kotlin": regexp.MustCompile(`(?:^|/)src/(?:m|\w+M)ain/`),
-	"Python": regexp.MustCompile(`(?:^|/)(?:\.[^/]+|build|dist|node_modules|venv|[^/]+\.egg)/`),
-}
-
 // crate matches the files of Rust that are crates of tests.
 var crate = regexp.MustCompile(`(?:^|/)tests/[^/]+\.rs$`)
-
-// others match, by language, where further runners look for tests: Jest in a folder, Cypress, Codeception, phpspec.
-var others = map[string]*regexp.Regexp{
-	"JavaScript": regexp.MustCompile(`(?:^|/)__tests__/|[._-](?:test|spec|test-d|cy|e2e|it)\.[cm]?[jt]sx?$`),
-	"PHP":        regexp.MustCompile(`(?:Cest|Spec)\.php$`),
-}
 
 // testFolder matches the folders in which runners of JavaScript, such as Mocha, take all files.
 var testFolder = regexp.MustCompile(`(?:^|/)tests?/`)
@@ -40,7 +18,7 @@ var testFolder = regexp.MustCompile(`(?:^|/)tests?/`)
 // reaches reports whether a runner may look for tests in a file that had another name before.
 func reaches(name, before string) bool {
 	lang := languageOf(name)
-	return takes(name) || others[lang.name] != nil && others[lang.name].MatchString(name) ||
+	return takes(name) || matches(takenByOthers, lang, name) ||
 		lang.name == "JavaScript" && testFolder.MatchString(name) && !testFolder.MatchString(before)
 }
 
@@ -53,8 +31,11 @@ func takes(name string) bool {
 	case lang.rust:
 		return crate.MatchString(name)
 	}
-	over := passedOver[lang.name]
-	return taken[lang.name] != nil && taken[lang.name].MatchString(path.Base(name)) && (over == nil || !over.MatchString(name))
+	return matches(taken, lang, path.Base(name)) && !matches(passedOver, lang, name)
+}
+
+func matches(by map[string]*regexp.Regexp, lang *language, name string) bool {
+	return by[lang.name] != nil && by[lang.name].MatchString(name)
 }
 
 // renamed notes the head of a file that no runner takes for one with tests any more, although it still has some of them, and

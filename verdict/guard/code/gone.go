@@ -5,7 +5,6 @@ import (
 	"hash/fnv"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -148,13 +147,10 @@ func (x *examination) idle(b *unit) *unit {
 // attributes C# inherits: it may still be a test.
 func (u *unit) idleness(was *unit) change.Tier {
 	marked := among(u.from, u.at, func(i int) bool { return u.side.kindOf(i) == word && u.side.annotation(i) })
-	elsewhere := u.side != was.side.other || u.side.lang.python && !collected.MatchString(path.Base(u.side.path)) // pytest does not collect it
+	elsewhere := u.side != was.side.other || u.side.lang.python && !matches(taken, u.side.lang, path.Base(u.side.path))
 	inherits := u.side.lang.name == "C#" && u.overrides()
 	return change.HoldIf(!marked && !elsewhere && !inherits && !(u.side.lang.junit && strings.HasPrefix(u.name, "test")))
 }
-
-// collected matches the files in which pytest and unittest look for tests by default.
-var collected = regexp.MustCompile(`^tests?[_.]|_tests?\.py$`)
 
 // called reports whether the name of a definition at the head occurs a second time there.
 func (x *examination) called(u *unit) bool {

@@ -3,7 +3,6 @@ package code
 import (
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -165,14 +164,6 @@ func languageOf(name string) *language {
 	return languages[ext]
 }
 
-// testPaths match the names by which runners and people recognize test files. They decide whether tests are
-// gone, so data and helpers of tests do not count. To the guidelines they do: see worktree/filekind.
-var testPaths = []*regexp.Regexp{
-	regexp.MustCompile(`(?:^|[/._-])(?:__tests__|tests?|specs?|e2e|cy|cypress|it|conftest|fuzz)(?:[/._-]|$)`),
-	regexp.MustCompile(`(?:Tests?|Specs?|TestCase|IT)(?:\.\w+)?(?:/|\.\w+$)`),
-	regexp.MustCompile(`(?:^|/)Test[A-Z]\w*\.\w+$|\.bats$|(?:^|/)(?:jest|vitest)[.-]setup\b`),
-}
-
 // isTestPath reports whether a file of this name usually holds tests. The settings of a runner, such as cypress.config.js, are read
 // by package tools.
 func isTestPath(name string) bool {
@@ -182,7 +173,7 @@ func isTestPath(name string) bool {
 	if strings.HasSuffix(name, ".go") {
 		return strings.HasSuffix(name, "_test.go") && !notBuilt.MatchString(name)
 	}
-	return !fixture.MatchString(name) && slices.ContainsFunc(testPaths, func(p *regexp.Regexp) bool { return p.MatchString(name) })
+	return !fixture.MatchString(name) && matchesAny(testPaths, name)
 }
 
 // IsTest reports whether a file of this name usually holds tests.

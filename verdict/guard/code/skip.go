@@ -281,12 +281,6 @@ func widened(before, after string) bool {
 		(strings.Contains(after, "||") || strings.Contains(after, " or "))
 }
 
-// platform match conditions that check the system, its processor or the interpreter.
-var platform = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)windows|win32|win_platform|__APPLE__|linux|darwin|mac(?:os|x|\b)|osx|target_os|OperatingSystem|\bGOOS`),
-	regexp.MustCompile(`(?i)arm64|aarch64|s390x|ppc64|\bGOARCH|pypy|jruby|ruby_engine|\bmiri\b|^(?:Platform\b|ExcludeOn|RunOn|OnPlatform)`),
-}
-
 // trouble are words with which people say that a test is left out because of a problem. What "does not work" somewhere, or has
 // an issue of its own, is as often something that a system lacks.
 var trouble = strings.Split("flaky,flakey,flakiness,unreliab,unstable,intermittent,broken,fails,crash,hangs,hanging,"+
