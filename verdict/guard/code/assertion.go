@@ -142,10 +142,8 @@ func (s *side) receiverOf(i int) int {
 func (s *side) statementEnd(i int) int {
 	ofLines := s.lang.newlines || s.lang.layout != braces
 	for k := i + 1; k < len(s.tokens); k++ {
-		t := s.of(k)
-		switch {
-		case s.outer[k] != s.outer[i], t == ";", t == "," && s.lang.python,
-			s.tokens[k].first && ofLines && t != "." && t != "?":
+		if t := s.of(k); s.outer[k] != s.outer[i] || t == ";" || t == "," && s.lang.python ||
+			s.tokens[k].first && ofLines && t != "." && t != "?" {
 			return k
 		}
 		if s.tokens[k].mate > int32(k) {

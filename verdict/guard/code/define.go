@@ -163,9 +163,7 @@ func (f *finder) headOf(i int) int {
 	for i > 0 {
 		p := i - 1
 		switch t := f.of(p); {
-		case f.tokens[p].kind == word && f.of(p-1) == "@":
-			i = p - 1
-		case f.tokens[p].kind == word && (f.of(p-1) == "." || f.of(p-1) == "::"):
+		case f.tokens[p].kind == word && (f.of(p-1) == "@" || f.of(p-1) == "." || f.of(p-1) == "::"):
 			i = p - 1
 		case f.tokens[p].kind == word && !statement[t] && (modifiers[t] || !f.lang.newlines || !f.tokens[i].first):
 			i = p

@@ -142,8 +142,8 @@ func (x *examination) idle(b *unit) *unit {
 	return nil
 }
 
-// idleness is the tier of the finding that no runner takes a function for a test. It is only evidence if the
-// function has another annotation, or a name that older runners of its language accept, or overrides one, whose
+// idleness is the tier of the finding that no runner takes a function for a test. It is only evidence if the function has another
+// annotation, is where pytest does not look, has a name that older runners of its language accept, or overrides one, whose
 // attributes C# inherits: it may still be a test.
 func (u *unit) idleness(was *unit) change.Tier {
 	marked := among(u.from, u.at, func(i int) bool { return u.side.kindOf(i) == word && u.side.annotation(i) })

@@ -377,10 +377,13 @@ func (x *examination) compareFocus() {
 			case m.effect == focus && beside() && !focused[a.side.other][around(a)]: // else it only runs too
 				x.say(change.Hold, change.Test, "test/focus", "The test "+a.name+" "+effects[focus], a.side.headAt(m.line))
 			case a.side.other == nil || m.effect != skips && m.effect != fails || !slices.Contains(a.marks, m) || a.marked(m):
-			case a.overrides() && a.parent != nil && slices.ContainsFunc(a.side.other.units, func(u *unit) bool { return u.name == a.parent.name }):
-				x.say(change.Hold, change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect], a.side.headAt(m.line))
-			case a.callsInherited():
-				x.say(change.Evidence, change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect], a.side.headAt(m.line))
+			default:
+				sure := a.overrides() && a.parent != nil &&
+					slices.ContainsFunc(a.side.other.units, func(u *unit) bool { return u.name == a.parent.name })
+				if sure || a.callsInherited() {
+					x.say(change.HoldIf(sure), change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect],
+						a.side.headAt(m.line))
+				}
 			}
 		}
 	}

@@ -305,10 +305,7 @@ func (s *side) nest() {
 	var open, nested []*unit
 	for _, u := range s.units {
 		u.side = s
-		for len(open) > 0 && open[len(open)-1].to <= u.from {
-			open = open[:len(open)-1]
-		}
-		for len(open) > 0 && open[len(open)-1].to < u.to { // they overlap: no nesting
+		for len(open) > 0 && open[len(open)-1].to < max(u.to, u.from+1) { // it ended before, or they overlap: no nesting
 			open = open[:len(open)-1]
 		}
 		if len(open) > 0 {
