@@ -3,6 +3,7 @@ package code
 import (
 	"cmp"
 	"hash/fnv"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -221,6 +222,9 @@ func (c reading) shortens(than reading) bool {
 	return false
 }
 
+// equality matches calls that compare two values, within a condition.
+var equality = regexp.MustCompile(`(?:equals|Equal|matches !) \(`)
+
 // operation is the last function that an assertion calls, or the operator that it compares with.
 func (s *side) operation(from, to int) string {
 	op, keyword := strings.ToLower(s.of(from)), s.of(from) == "assert" && s.of(from+1) != "." && s.of(from+1) != "("
@@ -240,10 +244,8 @@ func (s *side) operation(from, to int) string {
 	if k := s.comparison(from, to); k > 0 {
 		return s.of(k)
 	}
-	for _, exact := range []string{"equals (", "Equal (", "matches ! ("} {
-		if strings.Contains(s.plain(from, to), exact) {
-			return "=="
-		}
+	if equality.MatchString(s.plain(from, to)) {
+		return "=="
 	}
 	inner := from + 1
 	for !keyword && inner < to && s.of(inner-1) != "(" {
@@ -288,12 +290,13 @@ func (s *side) comparison(from, to int) int {
 	return 0
 }
 
+// settled matches what makes a condition constant.
+var settled = regexp.MustCompile(`&& false|\|\| true|or True`)
+
 // constant reports whether an assertion depends on no computed value.
 func (c reading) constant() bool {
-	for _, always := range []string{"&& false", "|| true", "or True"} {
-		if strings.Contains(c.norm, always) {
-			return true
-		}
+	if settled.MatchString(c.norm) {
+		return true
 	}
 	if strengths[c.op] == unknown {
 		return false

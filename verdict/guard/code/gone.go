@@ -156,11 +156,7 @@ func (u *unit) idleness(was *unit) change.Tier {
 func (x *examination) called(u *unit) bool {
 	n := 0
 	for _, s := range x.after {
-		for i := range s.tokens {
-			if s.tokens[i].kind == word && s.of(i) == u.name {
-				n++
-			}
-		}
+		n += len(s.places(u.name))
 	}
 	return n > 1
 }

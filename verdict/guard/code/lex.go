@@ -189,11 +189,8 @@ func (l *lexer) advance(to int) {
 func (l *lexer) add(k kind, to int) {
 	l.tokens = append(l.tokens, token{from: int32(l.at), to: int32(to),
 		column: uint16(min(l.at-l.start, math.MaxUint16)), mate: -1, kind: k, first: l.fresh})
-	l.fresh = false
 	l.advance(to)
-	if k == text {
-		l.fresh = false
-	}
+	l.fresh = false
 }
 
 // comment reads a comment or a preprocessor line.

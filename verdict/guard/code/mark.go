@@ -165,7 +165,7 @@ func (s *side) callMarks(u *unit) {
 	for i := u.at + 1; i < min(u.body, u.at+maxHead); i++ {
 		s.option(u, i)
 	}
-	if s.lang.ruby || s.lang.layout != braces || u.body == 0 {
+	if s.lang.layout != braces || u.body == 0 {
 		return
 	}
 	if end := int(s.tokens[u.body-1].mate); end > 0 { // options after the body

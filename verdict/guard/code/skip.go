@@ -94,12 +94,9 @@ func (x *examination) compareMarks(pairs []pair) {
 
 // passesOver reports whether a test catches what a condition catches, and does nothing about it.
 func (u *unit) passesOver(cond string) bool {
-	for _, w := range []string{"except ", "rescue ", "catch "} {
-		if strings.HasPrefix(cond, w) && strings.Contains(u.side.plain(u.body, u.to), cond+" pass") {
-			return true
-		}
-	}
-	return false
+	catches := func(word string) bool { return strings.HasPrefix(cond, word) }
+	return slices.ContainsFunc([]string{"except ", "rescue ", "catch "}, catches) &&
+		strings.Contains(u.side.plain(u.body, u.to), cond+" pass")
 }
 
 // namesIn are the names in a condition, without the words that conditions are written with.
@@ -281,10 +278,10 @@ func widened(before, after string) bool {
 		(strings.Contains(after, "||") || strings.Contains(after, " or "))
 }
 
-// trouble are words with which people say that a test is left out because of a problem. What "does not work" somewhere, or has
+// trouble matches words with which people say that a test is left out because of a problem. What "does not work" somewhere, or has
 // an issue of its own, is as often something that a system lacks.
-var trouble = strings.Split("flaky,flakey,flakiness,unreliab,unstable,intermittent,broken,fails,crash,hangs,hanging,"+
-	"temporar,for now,blocked by,are fixed,is fixed,is released,is resolved,is merged", ",")
+var trouble = regexp.MustCompile(`(?i)flak(?:y|ey|iness)|unreliab|unstable|intermittent|broken|fails|crash|hangs|hanging|temporar|` +
+	`for now|blocked by|are fixed|is (?:fixed|released|resolved|merged)`)
 
 // aroundMark is the number of lines above and below a mark in which its reason may be.
 const aroundMark = 3
@@ -305,8 +302,7 @@ func (x *examination) troubles(cond string) bool {
 func (s *side) troubled(line int) bool {
 	for n := max(1, line-aroundMark); n <= line+aroundMark; n++ {
 		text := s.lineText(n)
-		says := func(word string) bool { return strings.Contains(strings.ToLower(text), word) }
-		if slices.ContainsFunc(trouble, says) && (s.other == nil || strings.Count(s.other.text, text) < strings.Count(s.text, text)) {
+		if trouble.MatchString(text) && (s.other == nil || strings.Count(s.other.text, text) < strings.Count(s.text, text)) {
 			return true
 		}
 	}

@@ -266,9 +266,6 @@ func (s *side) codeAt(n note) string {
 		}
 		return s.plain(i, n.next)
 	}
-	if i >= len(s.tokens) {
-		return ""
-	}
 	last := i + 1
 	for last < len(s.tokens) && !s.tokens[last].first {
 		last++

@@ -50,17 +50,9 @@ var attributing = set("# ! @")
 // prefix or an annotation. In Python a class around it must be one that runners collect.
 func named(prefix string) func(*unit) bool {
 	return func(u *unit) bool {
-		if u.word == "class" || u.word == "module" || !u.side.tests || u.role != definition {
-			return false
-		}
-		marked := annotated(u) || u.side.lang.name == "PHP" && u.side.noted(u)
-		if !strings.HasPrefix(u.name, prefix) && !marked {
-			return false
-		}
-		if u.parent == nil || u.side.lang.name != "Python" {
-			return true
-		}
-		return u.parent.word == "class" && u.side.collected(u.parent)
+		return u.word != "class" && u.word != "module" && u.side.tests && u.role == definition &&
+			(strings.HasPrefix(u.name, prefix) || annotated(u) || u.side.lang.name == "PHP" && u.side.noted(u)) &&
+			(u.parent == nil || !u.side.lang.python || u.parent.word == "class" && u.side.collected(u.parent))
 	}
 }
 
@@ -81,13 +73,11 @@ var testTag = regexp.MustCompile(`@test\b`)
 // setsUp reports whether a function of a test file runs before tests.
 func (u *unit) setsUp() bool {
 	plain := func(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "") }
-	if u.role != definition || !u.side.tests {
-		return false
+	marked := func(i int) bool {
+		return setUps[plain(u.side.of(i))] && u.side.annotation(i) || u.side.lang.python && u.side.of(i) == "autouse" && u.side.of(i+2) == "True"
 	}
-	return u.word != "class" && setUps[plain(u.name)] || u.side.lang.name == "C" && strings.HasSuffix(u.name, "__initialize") ||
-		among(u.from, u.at, func(i int) bool {
-			return setUps[plain(u.side.of(i))] && u.side.annotation(i) || u.side.lang.python && u.side.of(i) == "autouse" && u.side.of(i+2) == "True"
-		})
+	return u.role == definition && u.side.tests && (u.word != "class" && setUps[plain(u.name)] ||
+		u.side.lang.name == "C" && strings.HasSuffix(u.name, "__initialize") || among(u.from, u.at, marked))
 }
 
 // inherits reports whether a class of a test file has no test of its own. It may run what it inherits.

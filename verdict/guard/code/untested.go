@@ -93,9 +93,6 @@ func (s standing) untested(b *unit) string {
 			names[name] = true
 		}
 	}
-	if len(names) == 0 {
-		return ""
-	}
 	maps.DeleteFunc(names, func(name string, _ bool) bool { return s.mentioned()[name] })
 	in := map[string][]change.File{}
 	for _, f := range s.sources {

@@ -133,15 +133,13 @@ func (x *examination) emptied(p pair) bool {
 	return true
 }
 
+// checking matches names that say that a function asserts something.
+var checking = regexp.MustCompile(`(?i)assert|check|require|expect|verify|must|should|equal|match|test|throw`)
+
 // checks reports whether a function of this name asserts something, or has a name that says so.
 func (x *examination) checks(name string) bool {
-	lower := strings.ToLower(name)
-	for _, w := range []string{"assert", "check", "require", "expect", "verify", "must", "should", "equal", "match", "test", "throw"} {
-		if strings.Contains(lower, w) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(x.pairs.after, func(u *unit) bool { return u.name == name && len(u.assertions) > 0 })
+	return checking.MatchString(name) ||
+		slices.ContainsFunc(x.pairs.after, func(u *unit) bool { return u.name == name && len(u.assertions) > 0 })
 }
 
 // without returns the readings of the assertions that are not in the other list.
