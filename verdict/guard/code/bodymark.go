@@ -62,7 +62,7 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 			if f.cond != nil {
 				cond = f.cond(u, i, cond)
 			}
-			if e := cmp.Or(f.effect, pytestMarks[pytestMark.FindString(s.arguments(i+1))]); e != "" {
+			if e := cmp.Or(f.effect, annotations[pytestMark.FindString(s.arguments(i+1))]); e != "" {
 				add(e, cond, i)
 			}
 		case t == "throw" || t == "raise":
@@ -228,11 +228,8 @@ func (u *unit) enclosed(i int) int {
 	return 0
 }
 
-var (
-	// pytestMark matches a mark of pytest that a test puts on itself: request.applymarker(pytest.mark.xfail).
-	pytestMark  = regexp.MustCompile(`skip|xfail`)
-	pytestMarks = map[string]effect{"skip": skips, "xfail": fails}
-)
+// pytestMark matches a mark of pytest that a test puts on itself: request.applymarker(pytest.mark.xfail).
+var pytestMark = regexp.MustCompile(`skip|xfail`)
 
 // throwsSkip reports whether a statement throws an exception that ends a test as skipped.
 func (s *side) throwsSkip(i int) bool {

@@ -29,9 +29,9 @@ const maxSource = 24 << 20
 // the last one is read, because tests move between files. The first test file is read at any size.
 const maxTests = 12 << 20
 
-// Examines reports whether a file of this path can have a finding, or be the subject of a removed test.
-func Examines(path string) bool {
-	return languageOf(path) != nil || isSubject(path) || IsData(path)
+// Examines reports whether a file of this name can have a finding, or be the subject of a removed test.
+func Examines(name string) bool {
+	return languageOf(name) != nil || subjects[strings.ToLower(path.Ext(name))] || IsData(name)
 }
 
 // examination is the examination of one change.

@@ -271,9 +271,8 @@ func (f *finder) ended(i int) *unit {
 }
 
 var (
-	rubyBlocks = set("def class module begin case do if unless while until for")
 	rubyAlways = set("def class module begin case do")
-	rubyLoops  = set("while until for")
+	rubyAlone  = set("if unless while until for") // at the beginning of a line, or behind one of the next
 	rubyBefore = set("; = ( return && || then else do and or not => , [ { |")
 )
 
@@ -298,13 +297,12 @@ func (f *finder) blocks() map[int]int {
 			if t == "do" || t == "fn" {
 				open = append(open, i)
 			}
-		case !rubyBlocks[t]:
 		case t == "do" && loop == line:
 			loop = -1
 		case t == "def" && f.endless(i):
-		case rubyAlways[t] || f.tokens[i].first || rubyBefore[f.of(i-1)]:
+		case rubyAlways[t] || rubyAlone[t] && (f.tokens[i].first || rubyBefore[f.of(i-1)]):
 			open = append(open, i)
-			if rubyLoops[t] {
+			if t == "while" || t == "until" || t == "for" {
 				loop = line
 			}
 		}

@@ -372,8 +372,3 @@ func stem(name string) string {
 	}
 	return strings.Trim(base, "_-")
 }
-
-// isSubject reports whether a file that is not source code is often the subject of a test.
-func isSubject(name string) bool {
-	return subjects[strings.ToLower(path.Ext(name))]
-}

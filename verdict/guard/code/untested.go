@@ -68,8 +68,8 @@ func standingOf(files []change.File) (s standing) {
 	s.mentioned = sync.OnceValue(func() map[string]bool {
 		words := map[string]bool{}
 		for _, text := range tests {
-			for _, w := range bytes.FieldsFunc(text, func(r rune) bool { return r < 128 && !isWordByte(byte(r)) }) {
-				words[string(w)] = true
+			for _, w := range wordsIn(string(text)) {
+				words[w] = true
 			}
 		}
 		return words
