@@ -124,7 +124,7 @@ func (s *side) asserts(i int) bool {
 // receiverOf is the first token of the receiver of a method call.
 func (s *side) receiverOf(i int) int {
 	for s.of(i-1) == "." {
-		switch mate := int(s.tokens[i-2].mate); {
+		switch mate := s.mate(i - 2); {
 		case s.kindOf(i-2) == word:
 			i -= 2
 		case mate >= 0 && mate < i-2 && s.kindOf(mate-1) == word:
@@ -147,8 +147,8 @@ func (s *side) statementEnd(i int) int {
 			s.tokens[k].first && ofLines && t != "." && t != "?" {
 			return k
 		}
-		if s.tokens[k].mate > int32(k) {
-			k = int(s.tokens[k].mate)
+		if s.mate(k) > k {
+			k = s.mate(k)
 		}
 	}
 	return len(s.tokens)
@@ -318,9 +318,9 @@ func (s *side) tuple(from, to int) bool {
 	}
 	switch s.of(open) {
 	case "(":
-		return int(s.tokens[open].mate) == to-1 && among(open, to, func(k int) bool { return s.of(k) == "," && int(s.outer[k]) == open })
+		return s.mate(open) == to-1 && among(open, to, func(k int) bool { return s.of(k) == "," && int(s.outer[k]) == open })
 	case "[", "{":
-		return int(s.tokens[open].mate) == to-1 && to-open > 2
+		return s.mate(open) == to-1 && to-open > 2
 	}
 	return s.of(open) == "lambda" || s.kindOf(open) == text && open == to-1
 }
@@ -331,12 +331,12 @@ func (s *side) failing(u *unit, i int) (from, to int) {
 	for open < u.to && (s.of(open) != "{" || s.outer[open] != s.outer[i]) {
 		open++
 	}
-	if open >= u.to || s.tokens[open].mate < 0 {
+	if open >= u.to || s.mate(open) < 0 {
 		return 0, 0
 	}
-	for k := open + 1; k < int(s.tokens[open].mate); k++ {
-		if s.tokens[k].mate > int32(k) {
-			k = int(s.tokens[k].mate)
+	for k := open + 1; k < s.mate(open); k++ {
+		if s.mate(k) > k {
+			k = s.mate(k)
 		} else if s.of(k) == "." && failures[s.of(k+1)] && s.of(k+2) == "(" {
 			from = i + 1
 			for n := from; n < open; n++ {

@@ -37,9 +37,8 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 	skipped := map[int32]bool{} // the blocks that skip the test: a return there belongs to that
 	add := func(e effect, cond string, i int) {
 		skipped[s.outer[i]] = skipped[s.outer[i]] || e == skips
-		if start := s.receiverOf(i); cond == "" && s.of(start-1) == ")" && s.tokens[start-1].mate > 0 &&
-			s.of(int(s.tokens[start-1].mate)-1) == "if" {
-			cond = s.plain(int(s.tokens[start-1].mate)-1, start) // without braces
+		if start := s.receiverOf(i); cond == "" && s.of(start-1) == ")" && s.mate(start-1) > 0 && s.of(s.mate(start-1)-1) == "if" {
+			cond = s.plain(s.mate(start-1)-1, start) // without braces
 		}
 		if cond == "" && e == skips {
 			cond = s.decided(i, u.body)
@@ -79,7 +78,7 @@ func (s *side) bodyMarks(u *unit, found func(effect, string, int)) {
 				cond = s.lineOf(i)
 			}
 			if s.of(i+1) == "(" {
-				cond += " " + s.canonical(i+2, int(s.tokens[i+1].mate))
+				cond += " " + s.canonical(i+2, s.mate(i+1))
 			}
 			add(skips, cond, i)
 		case (t == "return" || t == "next" && s.lang.ruby) && s.of(i+1) != "(" && u.to-u.body > 3 && s.endsHere(i) &&
@@ -184,8 +183,8 @@ func inClosure(u *unit, i int, around string) string {
 			if s.of(n) == "func" && s.of(n-1) == ":=" {
 				return "func"
 			}
-			if mate := int(s.tokens[n].mate); mate >= 0 && mate < n {
-				n = mate
+			if s.closes(n) {
+				n = s.mate(n)
 			}
 		}
 	}
@@ -196,10 +195,10 @@ func inClosure(u *unit, i int, around string) string {
 func whenBlock(u *unit, i int, around string) string {
 	s := u.side
 	open := s.past(i + 1)
-	if s.of(open) != "{" || s.tokens[open].mate < 0 || s.of(int(s.tokens[open].mate)+1) != "when" {
+	if s.of(open) != "{" || s.mate(open) < 0 || s.of(s.mate(open)+1) != "when" {
 		return around
 	}
-	if n := int(s.tokens[open].mate) + 3; s.of(n) == "{" {
+	if n := s.mate(open) + 3; s.of(n) == "{" {
 		return "when " + s.arguments(n)
 	}
 	return around
@@ -213,7 +212,7 @@ func (u *unit) enclosed(i int) int {
 		return 0
 	}
 	for open := i + 1; open < u.to && s.of(open) != ";"; open++ {
-		switch mate := int(s.tokens[open].mate); {
+		switch mate := s.mate(open); {
 		case mate < open:
 		case s.of(open) == "{":
 			skips := slices.ContainsFunc(s.tokens[open:mate], func(t token) bool { return forms[s.text[t.from:t.to]] != nil })
@@ -244,7 +243,7 @@ func (s *side) throwsSkip(i int) bool {
 func (u *unit) start() int {
 	s := u.side
 	for i := u.body; s.of(u.body-1) == "=" && i < min(u.to, u.body+maxHead); i++ {
-		switch mate := int(s.tokens[i].mate); {
+		switch mate := s.mate(i); {
 		case s.of(i) == "{":
 			return i + 1
 		case s.of(i) == "(" && mate > i:
@@ -259,7 +258,7 @@ func (u *unit) start() int {
 // endsHere reports whether a return has no value. In Kotlin it may name what it returns from, and in Rust it may be Ok(()).
 func (s *side) endsHere(i int) bool {
 	if s.lang.rust && s.of(i+1) == "Ok" && s.arguments(i+2) == "( )" {
-		i = int(s.tokens[i+2].mate)
+		i = s.mate(i + 2)
 	}
 	if s.of(i) == "return" && s.of(i+1) == "@" && !s.tokens[i+1].first {
 		i += 2
@@ -322,8 +321,8 @@ func (s *side) receiver(i int, listed string) bool {
 		return false
 	}
 	all := strings.Fields(listed)
-	for at, left := i-2, maxLinks; s.of(at) == ")" && s.tokens[at].mate > 0 && left > 0; at, left = at-2, left-1 {
-		if at = int(s.tokens[at].mate) - 1; slices.Contains(all, s.of(at)+"()") {
+	for at, left := i-2, maxLinks; s.of(at) == ")" && s.mate(at) > 0 && left > 0; at, left = at-2, left-1 {
+		if at = s.mate(at) - 1; slices.Contains(all, s.of(at)+"()") {
 			return true
 		}
 		if s.of(at-1) != "." {

@@ -61,7 +61,7 @@ func (f *finder) block(u *unit, n int) bool {
 		return false
 	}
 	for k := n; k < min(len(f.tokens), n+maxHead) && (!f.tokens[k].first || f.of(k-1) == "`"); k++ {
-		mate := int(f.tokens[k].mate)
+		mate := f.mate(k)
 		if f.of(k) == "{" && mate > k && f.of(k-1) != "@" && f.of(k-1) != ":" {
 			u.body, u.to = k+1, mate+1
 			return k > n

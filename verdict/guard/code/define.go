@@ -72,7 +72,7 @@ func (f *finder) method(i int) *unit {
 	if f.of(open) == "<" {
 		open = f.pastAngles(open)
 	}
-	closing := int(f.tokens[open].mate)
+	closing := f.mate(open)
 	if closing < 0 || f.kindOf(i-1) == number || f.kindOf(i-1) == text || f.lang.define[f.of(i-1)] {
 		return nil
 	}
@@ -111,16 +111,16 @@ func (f *finder) extent(i int) (body, to int) {
 		case t == ";" || t == ")" || t == "}" || t == "]":
 			return i, -1
 		case t == "{" && (f.of(i-1) == ":" || f.of(i-1) == "<" || f.of(i-1) == "|") && f.lang.newlines:
-			i = int(f.tokens[i].mate)
+			i = f.mate(i)
 		case t == "{":
-			if f.tokens[i].mate < 0 {
+			if f.mate(i) < 0 {
 				return i, -1
 			}
-			return i + 1, int(f.tokens[i].mate) + 1
+			return i + 1, f.mate(i) + 1
 		case t == "=" || t == "=>":
 			return f.expression(i + 1)
 		case t == "(" || t == "[":
-			i = int(f.tokens[i].mate)
+			i = f.mate(i)
 		case f.lang.newlines && i > from && f.tokens[i].first && (f.lang.define[t] || t == "@"):
 			return i, -1
 		}
@@ -141,8 +141,8 @@ func (f *finder) expression(i int) (body, to int) {
 			return body, i
 		case f.tokens[i].first && i > body && (f.begins(i) || f.tokens[i].column == 0 && t != "."):
 			return body, i
-		case f.tokens[i].mate > int32(i):
-			i = int(f.tokens[i].mate)
+		case f.mate(i) > i:
+			i = f.mate(i)
 			if t == "{" && (i+1 >= len(f.tokens) || f.tokens[i+1].first && f.of(i+1) != ".") {
 				return body, i + 1
 			}
@@ -167,10 +167,10 @@ func (f *finder) headOf(i int) int {
 			i = p - 1
 		case f.tokens[p].kind == word && !statement[t] && (modifiers[t] || !f.lang.newlines || !f.tokens[i].first):
 			i = p
-		case t == ")" && f.tokens[p].mate > 0 && f.kindOf(int(f.tokens[p].mate)-1) == word && f.marked(int(f.tokens[p].mate)-1):
-			i = int(f.tokens[p].mate)
-		case t == "]" && f.tokens[p].mate >= 0 && !f.lang.newlines || t == "]" && f.tokens[p].mate > 0 && f.of(int(f.tokens[p].mate)-1) == "#":
-			open := int(f.tokens[p].mate)
+		case t == ")" && f.mate(p) > 0 && f.kindOf(f.mate(p)-1) == word && f.marked(f.mate(p)-1):
+			i = f.mate(p)
+		case t == "]" && f.mate(p) >= 0 && !f.lang.newlines || t == "]" && f.mate(p) > 0 && f.of(f.mate(p)-1) == "#":
+			open := f.mate(p)
 			if f.of(open-1) == "!" { // Rust's #![…] applies to the file
 				return i
 			}
@@ -200,8 +200,8 @@ func (f *finder) marked(i int) bool {
 
 // past is the index after the brackets that begin at a token, or its own index if none do.
 func (s *source) past(i int) int {
-	if s.of(i) == "(" && s.tokens[i].mate > 0 {
-		return int(s.tokens[i].mate) + 1
+	if s.of(i) == "(" && s.mate(i) > 0 {
+		return s.mate(i) + 1
 	}
 	return i
 }

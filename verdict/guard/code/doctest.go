@@ -167,7 +167,7 @@ func (s *side) linted(levels ...string) map[string]int {
 		if !slices.Contains(levels, s.of(i)) || s.of(i-1) != "[" || s.of(i+1) != "(" {
 			continue
 		}
-		for n := i + 2; n < int(s.tokens[i+1].mate); n++ {
+		for n := i + 2; n < s.mate(i+1); n++ {
 			if s.kindOf(n) == word && s.of(n+1) != "::" {
 				out[s.of(n)] = s.line(i)
 			}

@@ -89,7 +89,7 @@ func (s *side) sorts(i int) bool {
 var (
 	around         = func(s *side, i int) string { return s.under(i, 0) }
 	callArguments  = func(s *side, i int) string { return s.arguments(i + 1) }
-	annotationText = func(s *side, i int) string { return s.plain(i, int(s.tokens[i+1].mate)) }
+	annotationText = func(s *side, i int) string { return s.plain(i, s.mate(i+1)) }
 	skipAll        = func(s *side, i int) string { return strings.TrimPrefix(s.lineOf(i), "skipAll") }
 )
 
@@ -188,7 +188,7 @@ func (s *side) tags(i int) {
 	for begin := n; n < len(s.tokens) && (n == begin || s.of(n-1) == ","); {
 		at, end := n, n+1
 		for end < len(s.tokens) && s.of(end) != "," && s.outer[end] >= s.outer[at] && (!s.tokens[end].first || s.of(end-1) == ":") {
-			end = max(end, int(s.tokens[end].mate)) + 1
+			end = max(end, s.mate(end)) + 1
 		}
 		s.tag(to, at, end)
 		n = end + 1

@@ -28,8 +28,8 @@ chain:
 			n += 2
 		case len(u.chain) > 0 && f.kindOf(n) == text && strings.HasPrefix(f.of(n), "`"): // each`…`
 			n++
-		case len(u.chain) > 0 && f.of(n) == "(" && f.tokens[n].mate > 0 && f.of(int(f.tokens[n].mate)+1) == "(": // each(…)(
-			n = int(f.tokens[n].mate) + 1
+		case len(u.chain) > 0 && f.of(n) == "(" && f.mate(n) > 0 && f.of(f.mate(n)+1) == "(": // each(…)(
+			n = f.mate(n) + 1
 		default:
 			break chain
 		}
@@ -54,7 +54,7 @@ func (f *finder) titled(u *unit, n int) bool {
 		return f.block(u, n)
 	}
 	parens := f.of(n) == "("
-	if parens && f.tokens[n].mate < 0 || !parens && f.lang.layout != ends {
+	if parens && f.mate(n) < 0 || !parens && f.lang.layout != ends {
 		return false
 	}
 	first := n
@@ -79,16 +79,16 @@ func (f *finder) titled(u *unit, n int) bool {
 	}
 	end := f.functionIn(u, n)
 	next := end + 1
-	for f.lang.newlines && f.of(next) == "." && f.of(next+2) == "(" && f.tokens[next+2].mate > 0 { // test("…").config(…) { … }
-		next = int(f.tokens[next+2].mate) + 1
+	for f.lang.newlines && f.of(next) == "." && f.of(next+2) == "(" && f.mate(next+2) > 0 { // test("…").config(…) { … }
+		next = f.mate(next+2) + 1
 	}
-	for f.of(next) == "->" && f.of(next+2) == "(" && f.tokens[next+2].mate > 0 { // Pest: it("…", …)->skip()
+	for f.of(next) == "->" && f.of(next+2) == "(" && f.mate(next+2) > 0 { // Pest: it("…", …)->skip()
 		u.chain = append(u.chain, next+1)
-		next = int(f.tokens[next+2].mate) + 1
+		next = f.mate(next+2) + 1
 		u.to = next
 	}
-	if f.of(next) == "{" && f.tokens[next].mate > 0 && f.lang.newlines { // Kotlin, Scala, Swift: test("…") { … }
-		u.body, u.to = next+1, int(f.tokens[next].mate)+1
+	if f.of(next) == "{" && f.mate(next) > 0 && f.lang.newlines { // Kotlin, Scala, Swift: test("…") { … }
+		u.body, u.to = next+1, f.mate(next)+1
 	}
 	last := len(u.chain) - 1 // test.skip("…", f) is a test, test.includes("…") is not
 	marked := last < 0 || f.of(u.chain[last]) == "each" || chained[f.of(u.chain[last])] != ""
@@ -98,9 +98,9 @@ func (f *finder) titled(u *unit, n int) bool {
 // functionIn takes the last function among the arguments of a call for the body of a unit. It returns the bracket that
 // closes the call, which is the body's beginning if there is no function.
 func (f *finder) functionIn(u *unit, open int) (end int) {
-	end = int(f.tokens[open].mate)
+	end = f.mate(open)
 	u.to, u.body = end+1, end
-	for k := open + 1; k < end; k = max(k, int(f.tokens[k].mate)) + 1 {
+	for k := open + 1; k < end; k = max(k, f.mate(k)) + 1 {
 		if headed := f.of(k-1) == "=>" || f.of(k-1) == ")" || f.of(k-1) == "async"; int(f.outer[k]) == open &&
 			(f.of(k) == "=>" || f.of(k) == "{" && headed) {
 			u.body = k + 1
@@ -112,15 +112,15 @@ func (f *finder) functionIn(u *unit, open int) (end int) {
 // setUp reads a block that runs before each test around it, or before all: before { … }.
 func (f *finder) setUp(i int) *unit {
 	u, n := &unit{name: f.of(i), word: "setup", at: i, from: i}, i+1
-	switch parens := f.of(n) == "(" && f.tokens[n].mate > 0; {
+	switch parens := f.of(n) == "(" && f.mate(n) > 0; {
 	case !f.tests || f.of(i-1) == "." && !callers[f.of(i-2)] && !f.lang.calls[f.of(i-2)] || f.of(i-1) == "def" || f.of(i-1) == ":":
 		return nil
 	case f.lang.layout == ends:
 		f.blockCall(u, n)
 	case parens:
 		f.functionIn(u, n)
-	case f.of(n) == "{" && f.tokens[n].mate > 0:
-		u.body, u.to = n+1, int(f.tokens[n].mate)+1
+	case f.of(n) == "{" && f.mate(n) > 0:
+		u.body, u.to = n+1, f.mate(n)+1
 	}
 	if u.body >= u.to-1 {
 		return nil
@@ -134,8 +134,8 @@ func isRegexp(literal string) bool { return literal != "" && literal[0] == '/' }
 func (f *finder) blockCall(u *unit, n int) bool {
 	k := f.past(n)
 	outer, end := f.outer[u.at], min(len(f.tokens), n+maxHead)
-	if outer >= 0 && f.tokens[outer].mate > 0 {
-		end = min(end, int(f.tokens[outer].mate))
+	if outer >= 0 && f.mate(int(outer)) > 0 {
+		end = min(end, f.mate(int(outer)))
 	}
 scan:
 	for ; k < end; k++ {
@@ -144,8 +144,8 @@ scan:
 		case t == "do" && f.closing[k] > 0:
 			u.body, u.to = k+1, f.closing[k]+1
 			return true
-		case t == "{" && f.tokens[k].mate > 0 && f.lang.ruby && (f.of(k-1) != "," && f.of(k-1) != "=>"):
-			u.body, u.to = k+1, int(f.tokens[k].mate)+1
+		case t == "{" && f.mate(k) > 0 && f.lang.ruby && (f.of(k-1) != "," && f.of(k-1) != "=>"):
+			u.body, u.to = k+1, f.mate(k)+1
 			return true
 		case f.tokens[k].first && f.of(k-1) != ",":
 			break scan
@@ -159,17 +159,17 @@ scan:
 func (f *finder) infix(i int, role role) *unit {
 	start, open := i, i+1
 	for start > 0 && !f.tokens[start].first && f.outer[start-1] == f.outer[i] {
-		if start--; f.tokens[start].mate >= 0 {
-			start = min(start, int(f.tokens[start].mate))
+		if start--; f.mate(start) >= 0 {
+			start = min(start, f.mate(start))
 		}
 	}
 	for role == test && open < len(f.tokens) && !f.tokens[open].first && (f.kindOf(open) == word || f.of(open) == "." || f.of(open) == "(") {
-		open = max(open, int(f.tokens[open].mate)) + 1
+		open = max(open, f.mate(open)) + 1
 	}
-	if f.of(open) != "{" || f.tokens[open].mate < 0 {
+	if f.of(open) != "{" || f.mate(open) < 0 {
 		return nil
 	}
-	u := &unit{role: role, word: f.of(i), from: start, at: -1, body: open + 1, to: int(f.tokens[open].mate) + 1}
+	u := &unit{role: role, word: f.of(i), from: start, at: -1, body: open + 1, to: f.mate(open) + 1}
 	for k := start; k < open; k++ {
 		switch {
 		case f.outer[k] != f.outer[i]:
@@ -187,12 +187,12 @@ func (f *finder) infix(i int, role role) *unit {
 
 // macro reads a test that a macro defines, as in C and C++.
 func (f *finder) macro(i int) *unit {
-	closing := int(f.tokens[i+1].mate)
-	if closing < 0 || f.of(closing+1) != "{" || f.tokens[closing+1].mate < 0 {
+	closing := f.mate(i + 1)
+	if closing < 0 || f.of(closing+1) != "{" || f.mate(closing+1) < 0 {
 		return nil
 	}
 	return &unit{role: test, name: strings.ReplaceAll(f.plain(i+2, closing), `"`, ""), word: f.of(i), at: i, from: i,
-		body: closing + 2, to: int(f.tokens[closing+1].mate) + 1}
+		body: closing + 2, to: f.mate(closing+1) + 1}
 }
 
 // indented finds the unit that begins at a word, in Python.
@@ -209,8 +209,8 @@ func (f *finder) indented(i int) *unit {
 	u := &unit{name: f.of(i + 1), word: w, at: i + 1, from: start, body: body, to: to}
 	for n := start - 1; n >= max(0, start-4*maxHead); n-- { // decorators
 		t := f.tokens[n]
-		if t.mate >= 0 && int(t.mate) < n {
-			n = int(t.mate)
+		if f.closes(n) {
+			n = f.mate(n)
 		} else if t.first && f.outer[n] == f.outer[i] {
 			if f.of(n) != "@" || t.column != f.tokens[start].column {
 				break

@@ -123,9 +123,9 @@ func (s *side) headMarks(u *unit) {
 		if u.role == test && hiddenBy[s.lang.name][s.of(i)] && (s.lang.junit || !s.again(u)) {
 			u.add(skips, "", i)
 		}
-		if s.lang.python && s.of(i) == "param" && s.of(i+1) == "(" && s.tokens[i+1].mate > 0 {
+		if s.lang.python && s.of(i) == "param" && s.of(i+1) == "(" && s.mate(i+1) > 0 {
 			s.caseMarks(u, i+1)
-			i = int(s.tokens[i+1].mate)
+			i = s.mate(i + 1)
 		}
 		if s.tokens[i].kind != word || !s.annotation(i) || s.of(i+1) == "." || s.of(i+1) == "::" {
 			continue
@@ -171,7 +171,7 @@ const ofCase = "case "
 
 // caseMarks reads the marks on a case of pytest's: pytest.param(1, 2, marks=pytest.mark.skip).
 func (s *side) caseMarks(u *unit, open int) {
-	end, last := int(s.tokens[open].mate), 0
+	end, last := s.mate(open), 0
 	for i := open + 1; i < end; i++ {
 		named := s.outer[i] == int32(open) && s.of(i+1) == "=" && s.of(i-1) == ","
 		if named && last == 0 {

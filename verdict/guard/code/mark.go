@@ -135,7 +135,7 @@ func matchesAny(patterns []*regexp.Regexp, text string) bool {
 }
 
 // arguments is the text in the brackets that a token opens.
-func (s *source) arguments(open int) string { return s.plain(open+1, int(s.tokens[open].mate)) }
+func (s *source) arguments(open int) string { return s.plain(open+1, s.mate(open)) }
 
 // callMarks reads the marks of a call from its name, the words after its dots, and its options.
 func (s *side) callMarks(u *unit) {
@@ -168,7 +168,7 @@ func (s *side) callMarks(u *unit) {
 	if s.lang.layout != braces || u.body == 0 {
 		return
 	}
-	if end := int(s.tokens[u.body-1].mate); end > 0 { // options after the body
+	if end := s.mate(u.body - 1); end > 0 { // options after the body
 		for i := end; i < u.to; i++ {
 			s.option(u, i)
 		}
@@ -214,8 +214,8 @@ var optionForms = byWord(map[string][]form{
 var switches = marks.Pairs("options")["skip"]
 
 var (
-	ifValue     = func(s *side, i int) string { return "if " + s.plain(i+2, max(i+2, int(s.tokens[i+2].mate))+1) }
-	unlessValue = func(s *side, i int) string { return "! " + s.plain(i+2, int(s.tokens[i+2].mate)) }
+	ifValue     = func(s *side, i int) string { return "if " + s.plain(i+2, max(i+2, s.mate(i+2))+1) }
+	unlessValue = func(s *side, i int) string { return "! " + s.plain(i+2, s.mate(i+2)) }
 )
 
 // option reads one option of a call such as "skip: true" or, in Ruby, ":skip" and ":skip => broken".

@@ -63,8 +63,8 @@ func (s *side) never() (out []guard) {
 			n, body = n+1, body+2
 		}
 		switch off := s.of(n) == "false" || s.of(n) == "False" || s.of(n) == "0"; {
-		case off && s.of(body) == "{" && s.tokens[body].mate > 0:
-			out = append(out, guard{from: body + 1, to: int(s.tokens[body].mate)})
+		case off && s.of(body) == "{" && s.mate(body) > 0:
+			out = append(out, guard{from: body + 1, to: s.mate(body)})
 		case off && s.of(body) == ":" && s.lang.python:
 			from, to := (&finder{side: s}).suite(i)
 			out = append(out, guard{from: from, to: to})

@@ -324,8 +324,8 @@ func (u *unit) callsInherited() (does bool) {
 	s := u.side
 	u.own(func(i int) {
 		of := i - 2
-		if s.of(of) == ")" && s.tokens[of].mate > 0 {
-			of = int(s.tokens[of].mate) - 1
+		if s.of(of) == ")" && s.mate(of) > 0 {
+			of = s.mate(of) - 1
 		}
 		does = does || s.of(i) == u.name && (s.of(i-1) == "." || s.of(i-1) == "::") && inherited[s.of(of)]
 	})

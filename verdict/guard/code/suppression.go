@@ -299,8 +299,8 @@ func (s *side) attributeAt(i int) (suppression, bool) {
 	}
 	u := suppression{side: s, tool: name, line: s.line(i)}
 	end := i + 1
-	if s.of(end) == "(" && s.tokens[end].mate > 0 {
-		end = int(s.tokens[end].mate) + 1
+	if s.of(end) == "(" && s.mate(end) > 0 {
+		end = s.mate(end) + 1
 		for k := i + 2; k < end-1; k++ {
 			switch {
 			case s.tokens[k].kind == text:

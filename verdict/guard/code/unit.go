@@ -188,7 +188,7 @@ func (u *unit) asks(cond string) bool {
 	if !slices.Contains([]string{"Java", "Kotlin", "C#", "Swift"}, s.lang.name) || s.of(u.at+1) != "(" {
 		return false
 	}
-	for i := u.at + 2; i < int(s.tokens[u.at+1].mate); i++ {
+	for i := u.at + 2; i < s.mate(u.at+1); i++ {
 		if end := s.of(i + 1); s.kindOf(i) == word && (end == "," || end == ")" || end == ":") && slices.Contains(strings.Fields(cond), s.of(i)) {
 			return true
 		}
@@ -371,7 +371,7 @@ func (s *source) join(from, to int, text func(i int) string) string {
 }
 
 // closes reports whether a token is a bracket that closes what another one opens.
-func (s *source) closes(i int) bool { mate := int(s.tokens[i].mate); return mate >= 0 && mate < i }
+func (s *source) closes(i int) bool { mate := s.mate(i); return mate >= 0 && mate < i }
 
 // trails reports whether a comma or a semicolon says nothing: one that ends a line, or stands before a closing bracket. In
 // Python a comma in brackets that call nothing makes a tuple, which is true whatever is in it: assert (x == 1,).
