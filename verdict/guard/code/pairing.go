@@ -35,22 +35,16 @@ func pairUnits(before, after []*side) pairing {
 		name   string
 		digest uint64
 	}
-	file := func(u *unit, head bool) *side {
-		if head {
-			return u.side
-		}
-		return u.side.other
-	}
-	p.take(func(u *unit, head bool) any { return key{u.role, file(u, head), u.path(), u.digest} })
-	p.take(func(u *unit, _ bool) any { return key{u.role, nil, u.name, u.digest} })
-	p.take(func(u *unit, _ bool) any {
+	p.take(func(u *unit, file *side) any { return key{u.role, file, u.path(), u.digest} })
+	p.take(func(u *unit, _ *side) any { return key{u.role, nil, u.name, u.digest} })
+	p.take(func(u *unit, _ *side) any {
 		if u.size < 8 {
 			return nil
 		}
 		return key{u.role, nil, "", u.digest}
 	})
-	p.take(func(u *unit, head bool) any { return key{u.role, file(u, head), u.path(), 0} })
-	p.take(func(u *unit, head bool) any { return key{u.role, file(u, head), u.name, 0} })
+	p.take(func(u *unit, file *side) any { return key{u.role, file, u.path(), 0} })
+	p.take(func(u *unit, file *side) any { return key{u.role, file, u.name, 0} })
 	p.alike()
 	for _, a := range p.after {
 		if b := p.of[a]; a.role == test && (b == nil || a.says() > b.says()) {
@@ -70,20 +64,17 @@ func (u *unit) compared() bool {
 	return u.role == test || u.role == definition && (u.side.tests || u.within(group) || isAssertion(u.name))
 }
 
-// take pairs units with equal keys, in their order.
-func (p *pairing) take(key func(u *unit, head bool) any) {
+// take pairs units with equal keys, in their order. A key is given the unit's file at the head.
+func (p *pairing) take(key func(u *unit, file *side) any) {
 	left := map[any][]*unit{}
 	for _, a := range p.after {
-		if k := key(a, true); p.of[a] == nil && k != nil {
+		if k := key(a, a.side); p.of[a] == nil && k != nil {
 			left[k] = append(left[k], a)
 		}
 	}
 	for _, b := range p.before {
-		k := key(b, false)
-		if p.of[b] != nil || k == nil {
-			continue
-		}
-		if list := left[k]; len(list) > 0 {
+		k := key(b, b.side.other)
+		if list := left[k]; p.of[b] == nil && len(list) > 0 {
 			p.of[b], p.of[list[0]] = list[0], b
 			left[k] = list[1:]
 		}

@@ -207,27 +207,23 @@ func (s *side) holdsTests() bool { return s != nil && s.tests && len(s.having(te
 // digestOf hashes and counts a unit's own tokens. Their formatting does not matter.
 func (s *side) digestOf(u *unit) {
 	h, locals := fnv.New64a(), map[string]string{}
-	u.own(func(i int) {
-		if s.trails(i) {
-			return
-		}
-		u.size++
-		if kind := s.tokens[i].kind; kind == text || kind == number {
-			u.literals++
-		}
-		h.Write([]byte(s.named(i, locals)))
-		h.Write([]byte{0})
-	})
-	u.digest = h.Sum64()
-	for i := u.from; i < u.body; i++ { // the data that it runs with may be in its head
-		if i == u.at || s.trails(i) || contentOf(s.of(i)) == u.name {
-			continue
-		}
+	add := func(i int, as string) {
 		if kind := s.kindOf(i); kind == text || kind == number {
 			u.literals++
 		}
-		h.Write([]byte(s.normal(i)))
-		h.Write([]byte{0})
+		h.Write([]byte(as + "\x00"))
+	}
+	u.own(func(i int) {
+		if !s.trails(i) {
+			u.size++
+			add(i, s.named(i, locals))
+		}
+	})
+	u.digest = h.Sum64()
+	for i := u.from; i < u.body; i++ { // the data that it runs with may be in its head
+		if i != u.at && !s.trails(i) && contentOf(s.of(i)) != u.name {
+			add(i, s.normal(i))
+		}
 	}
 	u.whole = h.Sum64()
 }
@@ -329,12 +325,13 @@ func (s *side) nest() {
 	}
 	kept := s.units[:0]
 	for _, u := range s.units {
-		if u.role == definition && !around[u] && u.local() {
+		switch {
+		case u.role != definition:
+		case around[u]:
+			u.role = group
+		case u.local():
 			u.dropped = true
 			continue
-		}
-		if u.role == definition && around[u] {
-			u.role = group
 		}
 		for u.parent != nil && u.parent.dropped {
 			u.parent = u.parent.parent
