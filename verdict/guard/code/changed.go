@@ -434,18 +434,13 @@ func (x *examination) namedLines() map[lines][]int {
 
 // isIn reports whether a finding is about a part of a test file.
 func (a altered) isIn(named map[lines][]int) bool {
-	path := func(u *unit, base bool) lines { return lines{u.side.path, base} }
-	return a.after.hasOneOf(named[path(a.after, false)]) || a.before.hasOneOf(named[path(a.before, true)])
+	return a.after.hasOneOf(named[lines{a.after.side.path, false}]) || a.before.hasOneOf(named[lines{a.before.side.path, true}])
 }
 
 // hasOneOf reports whether one of some sorted lines belongs to a unit.
 func (u *unit) hasOneOf(list []int) bool {
-	last := len(u.side.tokens) - 1
-	if last < 0 {
-		return false
-	}
-	i, _ := slices.BinarySearch(list, u.side.line(min(u.from, last)))
-	return i < len(list) && list[i] <= u.side.line(min(max(u.to-1, 0), last))
+	i, _ := slices.BinarySearch(list, u.side.line(u.from))
+	return len(u.side.tokens) > 0 && i < len(list) && list[i] <= u.side.line(max(u.to-1, 0))
 }
 
 func sorted(says map[string]int) []string { return slices.Sorted(maps.Keys(says)) }

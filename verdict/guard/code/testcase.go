@@ -93,13 +93,12 @@ func (u *unit) overrides() bool {
 // plainC reports whether a function of C is a test by its name and its parameters, as clar, cmocka and Unity take it:
 // void test_pay(void).
 func plainC(u *unit) bool {
-	params := ""
-	if u.side.of(u.at+1) == "(" {
-		params = u.side.arguments(u.at + 1)
-	}
 	return u.side.tests && u.word == "method" && strings.HasPrefix(u.name, "test_") && u.side.of(u.at-1) == "void" &&
-		!u.setsUp() && !strings.HasSuffix(u.name, "__cleanup") && (params == "" || params == "void" || strings.HasPrefix(params, "void * *"))
+		!u.setsUp() && !strings.HasSuffix(u.name, "__cleanup") && noParameters.MatchString(u.side.arguments(u.at+1))
 }
+
+// noParameters matches those of such a test: none, or the state of cmocka.
+var noParameters = regexp.MustCompile(`^$|^void$|^void \* \*`)
 
 // collected reports whether pytest or unittest run the methods of a class, or of a class that inherits from
 // it in the same file.
