@@ -55,10 +55,8 @@ func (x *examination) lost(b *unit) {
 			return // the finding is about the test around it
 		}
 	}
-	for _, m := range b.effective() {
-		if (m.effect == skips || m.effect == leaves) && m.cond == "" {
-			return
-		}
+	if slices.ContainsFunc(b.effective(), func(m mark) bool { return (m.effect == skips || m.effect == leaves) && m.cond == "" }) {
+		return
 	}
 	say := func(tier change.Tier, rule, why string) {
 		x.said[b] = true

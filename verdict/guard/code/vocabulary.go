@@ -14,7 +14,7 @@ var wordsText string
 
 var vocabulary = table.Read(wordsText)
 
-// The words that words.txt lists and explains under these names.
+// The words and patterns that words.txt lists and explains under these names.
 var (
 	accepting         = setOf("accepting")
 	adding            = patternsOf("adding")
