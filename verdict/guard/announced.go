@@ -29,9 +29,9 @@ var (
 // messages of commits say: in the histories on which this was measured, a later commit often undid what they announced.
 func announced(title string, files []File, found []Finding) (holds []Finding) {
 	s := prefix.ReplaceAllString(title, "")
-	kind, object := leftOut(strings.Fields(strings.ReplaceAll(quoted.ReplaceAllString(s, "“…”"), "test case", "testcase")))
+	kind, object := leftOut(strings.ReplaceAll(quoted.ReplaceAllString(s, "“…”"), "test case", "testcase"))
 	if kind == "" { // the check itself is quoted
-		kind, object = leftOut(strings.Fields(s))
+		kind, object = leftOut(s)
 	}
 	gone := false
 	switch {
@@ -87,36 +87,35 @@ func shows(f Finding, kind Kind) bool {
 }
 
 // leftOut is the kind of the check that a sentence says is left out, and what it calls it; "" if it says no such thing.
-func leftOut(words []string) (kind Kind, object string) {
-	lower := func(i int) string { return strings.ToLower(words[i]) }
-	i := 0
-	for i < len(words) && slices.Contains(hints, lower(i)) {
+func leftOut(sentence string) (kind Kind, object string) {
+	words, i := strings.Fields(strings.ToLower(sentence)), 0
+	for i < len(words) && slices.Contains(hints, words[i]) {
 		i++
 	}
 	switch {
-	case i+1 < len(words) && lower(i+1) == halves[lower(i)]:
+	case i+1 < len(words) && words[i+1] == halves[words[i]]:
 		i += 2
-	case i < len(words) && slices.Contains(leaves, lower(i)):
+	case i < len(words) && slices.Contains(leaves, words[i]):
 		i++
 	default:
 		return "", ""
 	}
 	returns := slices.ContainsFunc(words, func(w string) bool {
-		return slices.Contains(forNow, strings.ToLower(strings.TrimRight(w, ".,;:!)")))
+		return slices.Contains(forNow, strings.TrimRight(w, ".,;:!)"))
 	})
 	where := false // what follows says where something else is left out
-	for end := min(len(words), i+maxBetween); i < end && !slices.Contains(breaks, lower(i)); i++ {
-		word := strings.Trim(lower(i), "`'\"([")
+	for end := min(len(words), i+maxBetween); i < end && !slices.Contains(breaks, words[i]); i++ {
+		word := strings.Trim(words[i], "`'\"([")
 		name := strings.TrimRight(word, ".,;:!?)]")
 		object = strings.Trim(name, "`'\"")
 		kind = objectOf(object)
 		if where = where || name == "on"; where && kind == Test {
 			break
 		}
-		if kind != "" && (name != word || i+1 == len(words) || follows(lower(i+1)) || returns && slices.Contains(conditions, lower(i+1))) {
+		if kind != "" && (name != word || i+1 == len(words) || follows(words[i+1]) || returns && slices.Contains(conditions, words[i+1])) {
 			return kind, object
 		}
-		if name != word || slices.Contains(uploads, name) && (i+1 == len(words) || objectOf(lower(i+1)) == "") {
+		if name != word || slices.Contains(uploads, name) && (i+1 == len(words) || objectOf(words[i+1]) == "") {
 			break
 		}
 	}
