@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"path"
 	"slices"
@@ -110,14 +111,13 @@ func plain(content []byte) []byte {
 	case len(content) == 0:
 		return nil
 	case bytes.HasPrefix(content, []byte{0xFF, 0xFE}), bytes.HasPrefix(content, []byte{0xFE, 0xFF}):
-		big := content[0] == 0xFE
-		units := make([]uint16, 0, len(content)/2)
-		for i := 2; i+1 < len(content); i += 2 {
-			low, high := content[i], content[i+1]
-			if big {
-				low, high = high, low
-			}
-			units = append(units, uint16(low)|uint16(high)<<8)
+		order := binary.ByteOrder(binary.LittleEndian)
+		if content[0] == 0xFE {
+			order = binary.BigEndian
+		}
+		units := make([]uint16, len(content)/2-1)
+		for i := range units {
+			units[i] = order.Uint16(content[2+2*i:])
 		}
 		content = []byte(string(utf16.Decode(units)))
 	default:
