@@ -130,11 +130,8 @@ func Examine(c Change) []Finding {
 	slices.SortStableFunc(found, func(a, b Finding) int {
 		return cmp.Or(-cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
-	evidence := slices.IndexFunc(found, func(f Finding) bool { return f.Tier == Evidence })
-	if evidence < 0 {
-		return bound(found)
-	}
-	return slices.Concat(bound(found[:evidence]), bound(found[evidence:]))
+	holds := len(Holds(found))
+	return slices.Concat(bound(found[:holds]), bound(found[holds:]))
 }
 
 // sayings are the findings from the words and values of files that have no other finding.
