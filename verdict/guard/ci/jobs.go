@@ -114,48 +114,39 @@ func (c *comparison) cases() {
 	for _, id := range slices.Sorted(maps.Keys(c.before.jobs)) {
 		was, is := c.before.jobs[id], c.after.jobs[id]
 		name, _, _ := strings.Cut(id, "\x00")
-		if len(is.Cells) == 0 && was.Strength >= Sometimes && (isTest(strings.ToLower(was.Name)) || was.decides()) && len(c.found) == 0 &&
-			len(c.after.jobs) < len(c.before.jobs) {
-			c.add(change.Evidence, change.CI, "job-gone", fmt.Sprintf("The job %s is gone.", was.Name),
-				change.Place{Path: name, Line: was.Line, Before: was.Name})
-			continue
+		at := change.Place{Path: name, Line: is.Line, After: is.Name}
+		add := func(rule, format string, args ...any) {
+			c.add(change.Evidence, change.CI, rule, fmt.Sprintf(format, args...), at)
 		}
-		if input := was.off(is); input != "" && was.Calls == is.Calls {
-			c.add(change.Evidence, change.CI, "input-off", fmt.Sprintf("The workflow that the job %s runs is told to do less: %s.", is.Name, input),
-				change.Place{Path: name, Line: is.Line, Before: was.Inputs[input], After: input + ": " + is.Inputs[input]})
-			continue
-		}
-		if was.Environment != "" && is.Environment == "" && len(is.Cells) > 0 {
-			c.add(change.Evidence, change.CI, "environment-gone", fmt.Sprintf("The job %s no longer runs in the environment %s, which may ask "+
-				"for approval.", is.Name, was.Environment), change.Place{Path: name, Line: is.Line, Before: was.Environment, After: is.Name})
-			continue
-		}
-		if was.Strength < Sometimes || len(is.Cells) == 0 || slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }) {
-			continue
-		}
-		left := slices.Sorted(maps.Keys(is.Computed))
-		if is.Strength == Never {
+		input, left := was.off(is), slices.Sorted(maps.Keys(is.Computed))
+		fresh := slices.IndexFunc(left, func(e string) bool { return was.Computed[e] == 0 })
+		switch {
+		case len(is.Cells) == 0 && was.Strength >= Sometimes && (isTest(strings.ToLower(was.Name)) || was.decides()) && len(c.found) == 0 &&
+			len(c.after.jobs) < len(c.before.jobs):
+			at = change.Place{Path: name, Line: was.Line, Before: was.Name}
+			add("job-gone", "The job %s is gone.", was.Name)
+		case input != "" && was.Calls == is.Calls:
+			at.Before, at.After = was.Inputs[input], input+": "+is.Inputs[input]
+			add("input-off", "The workflow that the job %s runs is told to do less: %s.", is.Name, input)
+		case was.Environment != "" && is.Environment == "" && len(is.Cells) > 0:
+			at.Before = was.Environment
+			add("environment-gone", "The job %s no longer runs in the environment %s, which may ask for approval.", is.Name, was.Environment)
+		case was.Strength < Sometimes, len(is.Cells) == 0, slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }):
+		case is.Strength == Never:
 			tier := change.HoldIf(was.Strength == Always && c.after.pipelines[name].Strength > Never) // by its own "if: false", or the like
-			c.add(tier, change.CI, "job-off", fmt.Sprintf("The job %s no longer runs by itself, or cannot fail.", was.Name),
-				change.Place{Path: name, Line: is.Line, After: is.Name})
-			continue
+			c.add(tier, change.CI, "job-off", fmt.Sprintf("The job %s no longer runs by itself, or cannot fail.", was.Name), at)
+		case fresh >= 0 && was.Cells[0][dynamic] != "":
+			at.Line, at.After = is.Computed[left[fresh]], left[fresh]
+			add("fewer-cases", "The job %s leaves out %s now.", was.Name, left[fresh])
+		case len(is.Cells) < len(was.Cells):
+			add("fewer-cases", "The job %s runs for fewer cases than it did: %d of %d.", was.Name, len(is.Cells), len(was.Cells))
+		default:
+			if at.Before = retired(values(was.Cells), values(is.Cells)); at.Before != "" {
+				add("version-gone", "The job %s no longer runs with %s.", was.Name, at.Before)
+				continue
+			}
+			c.inputs(name, was, is)
 		}
-		if i := slices.IndexFunc(left, func(e string) bool { return was.Computed[e] == 0 }); i >= 0 && was.Cells[0][dynamic] != "" {
-			c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The job %s leaves out %s now.", was.Name, left[i]),
-				change.Place{Path: name, Line: is.Computed[left[i]], After: left[i]})
-			continue
-		}
-		if len(is.Cells) < len(was.Cells) {
-			c.add(change.Evidence, change.CI, "fewer-cases", fmt.Sprintf("The job %s runs for fewer cases than it did: %d of %d.", was.Name,
-				len(is.Cells), len(was.Cells)), change.Place{Path: name, Line: is.Line, After: is.Name})
-			continue
-		}
-		if gone := retired(values(was.Cells), values(is.Cells)); gone != "" {
-			c.add(change.Evidence, change.CI, "version-gone", fmt.Sprintf("The job %s no longer runs with %s.", was.Name, gone),
-				change.Place{Path: name, Line: is.Line, Before: gone, After: is.Name})
-			continue
-		}
-		c.inputs(name, was, is)
 	}
 }
 
