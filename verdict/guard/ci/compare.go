@@ -289,28 +289,22 @@ func (c *comparison) weaker(was, is Run) {
 	if slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Rule == "ci/trigger-gone" && f.Path == is.Path }) {
 		return
 	}
-	switch is.Strength {
-	case Never:
-		c.add(tier, change.CI, "cannot-fail", fmt.Sprintf("The check %s can no longer fail the change, or no longer runs.",
-			was.Check), at)
-	case Elsewhere:
+	switch {
+	case is.Strength == Never:
+		c.add(tier, change.CI, "cannot-fail", fmt.Sprintf("The check %s can no longer fail the change, or no longer runs.", was.Check), at)
+	case is.Strength == Elsewhere:
 		if p := c.after.pipelines[is.Path]; p.Strength < Sometimes {
 			at.Line = p.Line
 		}
-		c.add(tier, change.CI, "not-for-pull-requests", fmt.Sprintf("The check %s no longer runs for pull requests.",
-			was.Check), at)
-	case Sometimes:
-		if is.Inside && !was.Inside {
-			if slices.Contains(keyed, was.Check) {
-				tier = change.Evidence
-			}
-			c.add(tier, change.CI, "not-for-forks", fmt.Sprintf("The check %s no longer runs for pull requests from forks.", was.Check), at)
-			return
+		c.add(tier, change.CI, "not-for-pull-requests", fmt.Sprintf("The check %s no longer runs for pull requests.", was.Check), at)
+	case is.Inside && !was.Inside:
+		if slices.Contains(keyed, was.Check) {
+			tier = change.Evidence
 		}
-		if is.Asked && !was.Asked {
-			c.add(tier, change.CI, "if-asked", fmt.Sprintf("The text of a pull request decides whether the check %s runs.", was.Check), at)
-			return
-		}
+		c.add(tier, change.CI, "not-for-forks", fmt.Sprintf("The check %s no longer runs for pull requests from forks.", was.Check), at)
+	case is.Asked && !was.Asked:
+		c.add(tier, change.CI, "if-asked", fmt.Sprintf("The text of a pull request decides whether the check %s runs.", was.Check), at)
+	default:
 		c.add(change.Evidence, change.CI, "conditional", fmt.Sprintf("The check %s now depends on a condition.", was.Check), at)
 	}
 }
