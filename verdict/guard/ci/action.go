@@ -27,6 +27,7 @@ var (
 	covering       = checks.Lists("covering")
 	steering       = checks.Words("steering")
 	payload        = checks.Words("payload")
+	pulls          = checks.Pairs("pulls")
 	global         = checks.Words("global")
 	standard       = checks.Words("standard")
 	travisScripts  = checks.Pairs("travisScripts")

@@ -33,13 +33,10 @@ func text(s string) value {
 }
 
 func boolean(t truth) value {
-	switch t {
-	case yes:
-		return text("true")
-	case no:
-		return text("false")
+	if t == unknown {
+		return value{}
 	}
-	return value{}
+	return text(strconv.FormatBool(t == yes))
 }
 
 // holds evaluates a GitHub condition for a pull request, in a cell of the matrix. See
@@ -152,8 +149,8 @@ func variable(n *actionlint.ObjectDerefNode, cell Cell) value {
 		return text("true")
 	case !ok:
 		return value{}
-	case of.Name == "github" && name == "event_name":
-		return text("pull_request")
+	case of.Name == "github" && pulls[name] != "":
+		return text(pulls[name])
 	case of.Name == "github" && (name == "head_ref" || name == "base_ref"):
 		return value{truth: yes}
 	case of.Name == "inputs":
@@ -162,12 +159,6 @@ func variable(n *actionlint.ObjectDerefNode, cell Cell) value {
 		} else if ok || cell[uncalled] != "" {
 			return text("")
 		}
-	case of.Name == "github" && name == "ref_name":
-		return text("1/merge")
-	case of.Name == "github" && name == "ref":
-		return text("refs/pull/1/merge")
-	case of.Name == "github" && name == "ref_type":
-		return text("branch")
 	case of.Name == "env":
 		if v, ok := cell["?env."+strings.ToLower(name)]; ok {
 			return text(v)
@@ -207,17 +198,13 @@ func call(n *actionlint.FuncCallNode, cell Cell) value {
 	return value{}
 }
 
-var expression = regexp.MustCompile(`\$\{\{.*?\}\}`)
+var (
+	expression = regexp.MustCompile(`\$\{\{.*?\}\}`)
+	unlike     = regexp.MustCompile(`[^.0-9a-zA-Z]+`)
+)
 
 // withoutExpressions replaces each expression in a script by a word, because the operators of expressions are
 // not those of the shell.
 func withoutExpressions(script string) string {
-	return expression.ReplaceAllStringFunc(script, func(e string) string {
-		return "EXPR" + strings.Map(func(r rune) rune {
-			if r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-				return r
-			}
-			return -1
-		}, e)
-	})
+	return expression.ReplaceAllStringFunc(script, func(e string) string { return "EXPR" + unlike.ReplaceAllString(e, "") })
 }
