@@ -22,7 +22,7 @@ func isGitHub(name string) bool {
 func readGitHub(root *doc.Node) (Pipeline, error) {
 	on, jobs := root.Get("on"), root.Get("jobs")
 	if on == nil || jobs == nil {
-		return Pipeline{}, errNoPipeline
+		return Pipeline{}, nil
 	}
 	p := Pipeline{Strength: githubEvents(on), Line: on.Line}
 	p.Triggers = triggers(on)

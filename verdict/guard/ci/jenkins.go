@@ -19,7 +19,7 @@ const maxJenkins = 256 << 10
 // them. See https://www.jenkins.io/doc/book/pipeline/syntax/
 func readJenkins(content []byte) (Pipeline, error) {
 	if len(content) > maxJenkins {
-		return Pipeline{}, errNoPipeline
+		return Pipeline{}, doc.ErrTooLarge
 	}
 	type block struct {
 		name     string

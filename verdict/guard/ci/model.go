@@ -4,7 +4,6 @@
 package ci
 
 import (
-	"errors"
 	"maps"
 	"path"
 	"slices"
@@ -107,31 +106,38 @@ type Run struct {
 	Inside, Asked bool
 }
 
-// errNoPipeline says that a document is not a pipeline of its system.
-var errNoPipeline = errors.New("it is no pipeline")
-
 // system is a CI system: how to recognize its files, and how to read them.
 type system struct {
 	is   func(name string) bool
-	read func(root *doc.Node) (Pipeline, error)
+	read func(content []byte) (Pipeline, error)
 }
 
 var systems = []system{
-	{isGitHub, readGitHub},
-	{isGitLab, readGitLab},
-	{func(name string) bool { return name == ".circleci/config.yml" }, readCircleCI},
-	{isAzure, readAzure},
-	{isAzureTemplate, readAzureTemplate},
-	{func(name string) bool { return name == ".travis.yml" }, readTravis},
-	{isListed, readListed},
+	{isJenkins, readJenkins},
+	{isGitHub, document(readGitHub)},
+	{isGitLab, document(readGitLab)},
+	{func(name string) bool { return name == ".circleci/config.yml" }, document(readCircleCI)},
+	{isAzure, document(readAzure)},
+	{isAzureTemplate, document(readAzureTemplate)},
+	{func(name string) bool { return name == ".travis.yml" }, document(readTravis)},
+	{isListed, document(readListed)},
+}
+
+// document reads a pipeline from YAML.
+func document(read func(root *doc.Node) (Pipeline, error)) func(content []byte) (Pipeline, error) {
+	return func(content []byte) (Pipeline, error) {
+		root, err := doc.Parse(".yml", content)
+		if err != nil {
+			return Pipeline{}, err
+		}
+		return read(root)
+	}
 }
 
 // Is reports whether a file of this name is a pipeline.
-func Is(name string) bool {
-	return isJenkins(name) || slices.ContainsFunc(systems, func(s system) bool { return s.is(name) })
-}
+func Is(name string) bool { return serviceOf(name) >= 0 }
 
-// serviceOf is a number for the system of a pipeline.
+// serviceOf is a number for the system of a pipeline, -1 for another file.
 func serviceOf(name string) int {
 	return slices.IndexFunc(systems, func(s system) bool { return s.is(name) })
 }
@@ -139,22 +145,8 @@ func serviceOf(name string) int {
 // Read parses a pipeline. A document that is not a pipeline, such as the description of an action, becomes a
 // pipeline without jobs.
 func Read(name string, content []byte) (Pipeline, error) {
-	if isJenkins(name) {
-		return readJenkins(content)
-	}
-	for _, s := range systems {
-		if !s.is(name) {
-			continue
-		}
-		root, err := doc.Parse(strings.TrimSuffix(name, path.Ext(name))+".yml", content)
-		if err != nil {
-			return Pipeline{}, err
-		}
-		p, err := s.read(root)
-		if errors.Is(err, errNoPipeline) {
-			return Pipeline{}, nil
-		}
-		return p, err
+	if i := serviceOf(name); i >= 0 {
+		return systems[i].read(content)
 	}
 	return Pipeline{}, nil
 }
