@@ -58,10 +58,8 @@ func Parse(script string, o Options) ([]Command, error) {
 		return nil, err
 	}
 	w := walker{used: map[string]bool{}, errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts,
-		functions: map[string]*syntax.Stmt{}, left: new(int)}
-	*w.left = maxSteps
-	w.passes, w.waits = passing.MatchString(script), waiting.MatchString(script)
-	w.refuses = refusing.MatchString(script)
+		passes: passing.MatchString(script), waits: waiting.MatchString(script), refuses: refusing.MatchString(script),
+		functions: map[string]*syntax.Stmt{}, left: new(maxSteps)}
 	for _, use := range uses.FindAllStringSubmatch(script, -1) {
 		w.used[use[1]] = true
 	}
