@@ -25,23 +25,27 @@ var programsText string
 
 // The words of programs.txt, where each section is explained.
 var (
-	programs   = table.Read(programsText)
-	checkers   = programs.Words("checkers")
-	tools      = programs.Lists("tools")
-	runners    = programs.Words("runners")
-	checkWords = programs.Words("checking")
-	fixWords   = programs.Words("fixing")
-	idle       = programs.Words("idle")
-	examining  = programs.Words("examining")
-	unread     = programs.Words("unread")
-	installing = programs.Words("installing")
-	freezing   = programs.Words("freezing")
-	building   = programs.Words("building")
-	compilers  = programs.Words("compilers")
-	phases     = programs.Words("phases")
-	hushed     = programs.Words("hushed")
-	pretending = programs.Lists("pretending")
-	carrying   = programs.Names("carrying")
+	programs     = table.Read(programsText)
+	checkers     = programs.Words("checkers")
+	tools        = programs.Lists("tools")
+	runners      = programs.Words("runners")
+	checkWords   = programs.Words("checking")
+	fixWords     = programs.Words("fixing")
+	idle         = programs.Words("idle")
+	examining    = programs.Words("examining")
+	unread       = programs.Words("unread")
+	installing   = programs.Words("installing")
+	freezing     = programs.Words("freezing")
+	building     = programs.Words("building")
+	compilers    = programs.Words("compilers")
+	phases       = programs.Words("phases")
+	hushed       = programs.Words("hushed")
+	pretending   = programs.Lists("pretending")
+	carrying     = programs.Names("carrying")
+	interpreters = programs.Words("interpreters")
+	valued       = programs.Words("valued")
+	between      = programs.Words("between")
+	otherwise    = programs.Words("otherwise")
 )
 
 // wrappers are programs that run the command after them, with the number of words that belong to the wrapper.
@@ -88,10 +92,8 @@ func (c Command) Check() (Check, bool) {
 	if at := strings.LastIndexByte(name, '@'); at > 0 {
 		name = name[:at]
 	}
-	if slices.Contains(args, "--fix") || slices.Contains(args, "--version") || slices.Contains(args, "--help") {
-		return Check{}, false
-	}
-	if name != "ctest" && slices.Equal(args[1:], []string{"-V"}) { // its version
+	asks := func(a string) bool { return a == "--fix" || a == "--version" || a == "--help" }
+	if slices.ContainsFunc(args, asks) || name != "ctest" && slices.Equal(args[1:], []string{"-V"}) { // its version
 		return Check{}, false
 	}
 	if slices.Contains(checkers, name) {
@@ -113,8 +115,7 @@ func (c Command) Check() (Check, bool) {
 		(checking(args[i+1]) || strings.Contains(args[i+1], "test")) {
 		return Check{Name: "cmake " + args[i+1]}, true
 	}
-	for len(args) > 1 && slices.Contains([]string{"bash", "sh", "python", "python3", "node", "ruby", "pwsh", "tsx", "ts-node",
-		"perl"}, path.Base(args[0])) {
+	for len(args) > 1 && slices.Contains(interpreters, path.Base(args[0])) {
 		args = args[1:]
 		for len(args) > 1 && strings.HasPrefix(args[0], "-") {
 			args = args[1:]
@@ -191,7 +192,8 @@ func (c Command) Idle() bool {
 	if args[word] == "run" && slices.Contains(compilers, args[0]) {
 		return false
 	}
-	return prints(args) || slices.Contains(installing, args[word]) || args[word] == "ci" && slices.Contains(freezing, args[0]) ||
+	return path.Base(args[0]) == "node" && len(args) > 2 && nothing.MatchString(args[2]) ||
+		slices.Contains(installing, args[word]) || args[word] == "ci" && slices.Contains(freezing, args[0]) ||
 		(word != 1 || slices.Contains(building, args[word])) && isProgram(args[0]) ||
 		strings.HasPrefix(path.Base(args[0]), "python") && (len(args) == 1 || slices.Contains(unread, args[1]))
 }
@@ -205,11 +207,6 @@ func (c Command) vain() bool {
 	name := path.Base(args[0])
 	return c.Idle() && !strings.HasPrefix(args[0], "$") && !strings.HasPrefix(name, "docker") && name != "podman" &&
 		!strings.HasPrefix(name, "python") && !slices.Contains(examining, name)
-}
-
-// prints reports whether a command is code of JavaScript that only prints and ends.
-func prints(args []string) bool {
-	return path.Base(args[0]) == "node" && len(args) > 2 && nothing.MatchString(args[2])
 }
 
 // nothing matches code of JavaScript that only prints and ends.
@@ -331,15 +328,14 @@ func target(runner string, args []string) (Check, bool) {
 		return Check{Name: "rake", Guessed: true}, true
 	}
 	for i, a := range args {
-		if i > 0 && (args[i-1] == "-C" || args[i-1] == "-f" || args[i-1] == "--prefix" || args[i-1] == "--filter" ||
-			args[i-1] == "-F" || args[i-1] == "-w") {
+		if i > 0 && slices.Contains(valued, args[i-1]) {
 			continue
 		}
 		last := a[strings.LastIndexByte(a, ':')+1:]
 		switch {
-		case strings.HasPrefix(a, "-"), a == "run", a == "workspace", a == "workspaces", a == "run-many", strings.Contains(a, "="):
-		case a == "ci" && slices.Contains(freezing, name) && (i == 0 || args[i-1] != "run"), a == "install" && name != "mvn", a == "i",
-			a == "add", a == "exec", a == "publish":
+		case strings.HasPrefix(a, "-"), strings.Contains(a, "="), slices.Contains(between, a):
+		case a == "ci" && slices.Contains(freezing, name) && (i == 0 || args[i-1] != "run"), a == "install" && name != "mvn",
+			slices.Contains(otherwise, a):
 			return Check{}, false
 		case (name == "mvn" || name == "gradle") && (slices.Contains(phases, last) || checking(last)):
 			return Check{Name: name + " " + last}, true
