@@ -22,22 +22,23 @@ func (c *comparison) lists(p *pair) {
 		exempted := strings.HasPrefix(attribute, "@") && p.before.exemptions(element) > p.after.exemptions(element)
 		for _, v := range p.tool.without(before, after) {
 			w, name := v.setting.Way, p.tool.plain(v.text)
-			switch {
-			case w == Rules && p.tool.Aliases[v.text] == "" && has(p.tool.Aliases, v.text): // upstream removed the rule
-			case w == Rules && p.tool.counts(p.after.lists, w)[name] >= p.tool.counts(p.before.lists, w)[name]: // in another list now
-			case w == Rules && p.tool.Prefixes && p.after.chooses(v.text): // a shorter prefix still chooses the rule
-			case w == Rules && len(after) > 0 && !p.after.based && !c.asksMore(whichever) && !c.unused(p.tool, v.text) &&
-				!c.updated(p.tool) && !p.implies(v.setting):
-				tier := v.tier()
-				if p.tool.Name == "pre-commit" || exempted {
-					tier = change.Evidence // for pre-commit, another hook or a pipeline often does the same
+			tier, rule := change.Evidence, "rule-replaced"
+			now, removed := p.tool.Aliases[v.text]
+			switch counts := p.tool.counts; {
+			case w == Included:
+				rule = "files-gone"
+			case w != Rules, removed && now == "", // by upstream
+				counts(p.after.lists, w)[name] >= counts(p.before.lists, w)[name], // in another list now
+				p.tool.Prefixes && p.after.chooses(v.text):                        // a shorter prefix still chooses the rule
+				continue
+			case len(after) > 0 && !p.after.based && !c.asksMore(whichever) && !c.unused(p.tool, v.text) && !c.updated(p.tool) &&
+				!p.implies(v.setting):
+				rule = "rule-gone"
+				if p.tool.Name != "pre-commit" && !exempted { // for pre-commit, another hook or a pipeline often does the same
+					tier = v.tier()
 				}
-				c.add(p, tier, "rule-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
-			case v.setting.Way == Rules:
-				c.add(p, change.Evidence, "rule-replaced", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
-			case v.setting.Way == Included:
-				c.add(p, change.Evidence, "files-gone", v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
 			}
+			c.add(p, tier, rule, v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
 		}
 	}
 	before, after := map[Way]map[string]int{}, map[Way]map[string]int{}
@@ -52,30 +53,31 @@ func (c *comparison) lists(p *pair) {
 			if before[w][name] >= after[w][name] { // it moved from another list of the kind
 				continue
 			}
+			add := func(tier change.Tier, rule, why string) {
+				c.add(p, tier, rule, v, "", v.text, fmt.Sprintf("%s has %s now, %s.", key, v.text, why))
+			}
 			switch {
 			case w == Ignored && has(p.tool.Aliases, v.text): // another name replaced it
 			case w == Ignored && p.tool.Prefixes && p.before.left(v.text): // a shorter prefix ignored it
 			case w == Ignored && p.tool.Runs != nil && !p.tool.Runs(enabled(), v): // the rule never ran
-			case v.setting.Way == Ignored && (c.reworks(p.tool) || removable(v.text) || c.moved(p, v) ||
+			case w == Ignored && (c.reworks(p.tool) || removable(v.text) || c.moved(p, v) ||
 				project.MatchString(v.file) && !strings.Contains(v.key, "Audit")):
-				c.add(p, change.Evidence, "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which was so elsewhere or comes with more checks.", key,
-					v.text))
-			case v.setting.Way == Ignored:
-				c.add(p, v.tier(), "ignored", v, "", v.text, fmt.Sprintf("%s has %s now, which is no longer reported.", key, v.text))
-			case v.setting.Way == Included && len(p.before.lists[key]) == 0:
-				c.add(p, change.Evidence, "files-chosen", v, "", v.text, fmt.Sprintf("%s has %s now, and others are no longer looked at.",
-					key, v.text))
-			case v.setting.Way == Uncounted:
-				c.add(p, change.Evidence, "uncounted", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer counts.", key, v.text))
-			case v.setting.Way == Skipped:
+				add(change.Evidence, "ignored", "which was so elsewhere or comes with more checks")
+			case w == Ignored:
+				add(v.tier(), "ignored", "which is no longer reported")
+			case w == Included && len(p.before.lists[key]) == 0:
+				add(change.Evidence, "files-chosen", "and others are no longer looked at")
+			case w == Uncounted:
+				add(change.Evidence, "uncounted", "which no longer counts")
+			case w == Skipped:
 				tier := v.tier()
 				covers := func(gone value) bool { return wide(gone) && change.Fits(gone.text, v.text) }
 				if !wide(v) && slices.ContainsFunc(p.tool.without(p.before.lists[key], p.after.lists[key]), covers) {
 					tier = change.Evidence // a pattern that left it out, too, is gone
 				}
-				c.add(p, tier, "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, which no longer runs.", key, v.text))
+				add(tier, "skipped", "which no longer runs")
 			case w == Omitted && testFile.MatchString(v.text) && !c.runs(p, v):
-				c.add(p, v.tier(), "skipped", v, "", v.text, fmt.Sprintf("%s has %s now, whose tests no longer run.", key, v.text))
+				add(v.tier(), "skipped", "whose tests no longer run")
 			case (w == Excluded || w == Omitted) && len(before[Rules]) >= len(after[Rules]): // else a new rule may bring it
 				excluded = append(excluded, v)
 			}
