@@ -212,12 +212,11 @@ func (a alteration) certain(part Part, had, has settings) (f change.Finding, is 
 		return f, false
 	}
 	was, now := a.gone[0].text, a.fresh[0].text
-	n, number := change.Number(was)
-	m, both := change.Number(now)
+	n, m, both := a.numbers()
 	f = change.Finding{Tier: change.Hold, Kind: change.Threshold, Rule: "words/limit",
 		Why: fmt.Sprintf("The limit %s is raised: %s → %s.", a.keys[len(a.keys)-1], was, now), Place: a.place("")}
 	switch {
-	case limits.in(a.name) && number && both:
+	case limits.in(a.name) && both:
 		return f, m != n && floors.in(a.name) == (m < n) && used.in(a.name) && most.in(a.name)
 	case part >= Sure && strict.MatchString(was) && !strict.MatchString(now) && has.having(strict) < had.having(strict) && now != "true" &&
 		!slices.ContainsFunc(a.keys, says) && !kept.in(was+" "+now) && len(prepares([]value{a.gone[0], a.fresh[0]})) == 2:
@@ -295,12 +294,8 @@ func alike(a, b []value, part Part) bool {
 
 // higher reports whether an alteration is a minimum that is raised.
 func (a alteration) higher() bool {
-	if !a.counted() || !floors.in(strings.Join(a.keys, "/")) {
-		return false
-	}
-	was, _ := change.Number(a.gone[0].text)
-	now, _ := change.Number(a.fresh[0].text)
-	return now > was
+	was, now, both := a.numbers()
+	return both && now > was && floors.in(strings.Join(a.keys, "/"))
 }
 
 // counts reports whether an alteration may check less. Lines that are only new do not count.
@@ -312,7 +307,8 @@ func (a *alteration) counts(part Part, there bool) bool {
 	case part == Tool && len(a.fresh) > 0 && slices.ContainsFunc(a.keys, unlimited.in):
 		return false
 	}
-	limit := len(a.keys) > 0 && (limits.in(a.name) || part == Tool && a.counted())
+	_, _, counted := a.numbers()
+	limit := len(a.keys) > 0 && (limits.in(a.name) || part == Tool && counted)
 	gone, fresh := slices.Clone(a.gone), slices.Clone(a.fresh)
 	stands := func(v value) bool { return v.text != "" }
 	if part != Tool {
@@ -337,14 +333,14 @@ func (a *alteration) counts(part Part, there bool) bool {
 	return len(gone) > 0 || left || part >= Tool || part == Sure && !there
 }
 
-// counted reports whether one number takes the place of another.
-func (a alteration) counted() bool {
+// numbers are the number that is gone and the one that takes its place, if both are one.
+func (a alteration) numbers() (was, now float64, both bool) {
 	if len(a.gone) != 1 || len(a.fresh) != 1 {
-		return false
+		return 0, 0, false
 	}
-	_, was := change.Number(a.gone[0].text)
-	_, is := change.Number(a.fresh[0].text)
-	return was && is
+	was, number := change.Number(a.gone[0].text)
+	now, both = change.Number(a.fresh[0].text)
+	return was, now, number && both
 }
 
 // prepares removes what only prepares checks, and is not told to pass over errors.
