@@ -258,12 +258,7 @@ func (c *comparison) moved(p *pair, is value) bool {
 }
 
 // depth is the number of folders from the root to a folder.
-func depth(dir string) int {
-	if dir == "." {
-		return 0
-	}
-	return 1 + strings.Count(dir, "/")
-}
+func depth(dir string) int { return strings.Count(path.Join(dir, "file"), "/") }
 
 func has[K comparable, V any](m map[K]V, key K) bool { _, ok := m[key]; return ok }
 

@@ -1,7 +1,7 @@
 package tools
 
 import (
-	"fmt"
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -135,19 +135,13 @@ func ownership(f change.File, files []change.File) []change.Finding {
 	order := func(a, b statement) int { return strings.Compare(a.text, b.text) } // maps have no order
 	slices.SortStableFunc(before, order)
 	slices.SortStableFunc(after, order)
-	for i := range max(len(before), len(after)) {
-		at := change.Place{Path: f.Name()}
-		switch {
-		case i >= len(before):
-			at.Line, at.After = after[i].line, after[i].text
-		case i >= len(after):
-			at.Line, at.Before = before[i].line, before[i].text
-		case before[i].text == after[i].text:
-			continue
-		default:
-			at.Line, at.Before, at.After = after[i].line, before[i].text, after[i].text
+	more := len(after) - len(before)
+	before, after = append(before, make([]statement, max(0, more))...), append(after, make([]statement, max(0, -more))...)
+	for i, is := range after {
+		if was := before[i]; was.text != is.text {
+			return []change.Finding{policy(change.Hold, "owners", "Who has to approve is changed.",
+				change.Place{Path: f.Name(), Line: cmp.Or(is.line, was.line), Before: was.text, After: is.text})}
 		}
-		return []change.Finding{policy(change.Hold, "owners", "Who has to approve is changed.", at)}
 	}
 	return nil
 }
@@ -193,14 +187,9 @@ func hidden(f change.File) []change.Finding {
 		if len(fields) < 2 || strings.Contains(string(f.Before), line) || fields[0][0] == '#' {
 			continue
 		}
-		for _, a := range fields[1:] {
-			if slices.Contains([]string{"-diff", "binary", "linguist-generated", "linguist-generated=true", "linguist-vendored",
-				"linguist-vendored=true"}, a) {
-				found = append(found, policy(change.Evidence, "hidden",
-					fmt.Sprintf("Files are marked %s, so that their changes are not shown.", a),
-					change.Place{Path: f.Path, Line: i + 1, After: line}))
-				break
-			}
+		if k := slices.IndexFunc(fields[1:], func(a string) bool { return slices.Contains(hiding, a) }); k >= 0 {
+			found = append(found, policy(change.Evidence, "hidden", "Files are marked "+fields[1+k]+", so that their changes are not shown.",
+				change.Place{Path: f.Path, Line: i + 1, After: line}))
 		}
 	}
 	return found

@@ -21,6 +21,7 @@ var (
 	folders     = vocabulary.Words("folders")
 	foreign     = vocabulary.Words("foreign")
 	guides      = vocabulary.Words("guides")
+	hiding      = vocabulary.Words("hiding")
 	idle        = vocabulary.Lines("idle")
 	lax         = vocabulary.Words("lax")
 	owners      = vocabulary.Words("owners")
