@@ -20,12 +20,14 @@ var (
 	checks         = table.Read(checksText)
 	actions        = checks.Pairs("actions")
 	commandActions = checks.Pairs("commands")
+	gating         = checks.Words("gating")
 	formatters     = checks.Lines("formatters")
 	ignoring       = checks.Lists("ignoring")
 	leaving        = checks.Words("leaving")
 	hosted         = checks.Words("hosted")
 	covering       = checks.Lists("covering")
 	steering       = checks.Words("steering")
+	testing        = checks.Words("testing")
 	payload        = checks.Words("payload")
 	pulls          = checks.Pairs("pulls")
 	global         = checks.Words("global")
@@ -38,17 +40,17 @@ var (
 func actionCheck(uses string, with map[string]string) (name string, args []string) {
 	uses = strings.ToLower(uses)
 	for prefix, check := range actions {
-		if rest, ok := strings.CutPrefix(uses, prefix); ok && (rest == "" || strings.ContainsRune("@/:", rune(rest[0])) ||
-			strings.HasSuffix(prefix, "/") || strings.HasSuffix(prefix, "-") || strings.HasSuffix(prefix, "@")) {
-			args := []string{check}
-			for key, value := range with {
-				if slices.Contains([]string{"exit-code", "fail-on-severity", "fail-on-issues", "soft_fail", "fail_level", "fail_on_error"}, key) {
-					args = append(args, "--"+key+"="+value)
-				}
-			}
-			args = append(args, strings.Fields(with["args"])...)
-			return check, args
+		rest, ok := strings.CutPrefix(uses, prefix)
+		if !ok || !strings.ContainsAny((rest + "@")[:1], "@/:") && !strings.ContainsAny(prefix[len(prefix)-1:], "/-@") { // the name goes on
+			continue
 		}
+		args := []string{check}
+		for key, value := range with {
+			if slices.Contains(gating, key) {
+				args = append(args, "--"+key+"="+value)
+			}
+		}
+		return check, append(args, strings.Fields(with["args"])...)
 	}
 	return "", nil
 }

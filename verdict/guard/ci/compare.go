@@ -265,12 +265,9 @@ func (c *comparison) gone(check string, before []Run) {
 
 // isTest distinguishes checks that run tests from checks that examine code.
 func isTest(check string) bool {
-	if strings.Contains(check, "typecheck") || strings.Contains(check, "type-check") {
-		return false
-	}
 	check = strings.ReplaceAll(check, "latest", "")
-	return slices.ContainsFunc([]string{"test", "spec", "jest", "mocha", "tox", "nox", "e2e", "cypress", "ava", "phpunit", "pest", "mvn",
-		"gradle"}, func(word string) bool { return strings.Contains(check, word) })
+	has := func(word string) bool { return strings.Contains(check, word) }
+	return slices.ContainsFunc(testing, has) && !has("typecheck") && !has("type-check")
 }
 
 // weaker reports in what way a check that still runs stops fewer changes.
