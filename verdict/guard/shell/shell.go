@@ -211,7 +211,6 @@ func (w *walker) binary(c *syntax.BinaryCmd, last bool) {
 	if piped := c.Op != syntax.OrStmt && c.Op != syntax.AndStmt; piped || !w.ended && (!known || status == (c.Op == syntax.AndStmt)) {
 		w.within(func() { w.stmt(c.Y, last) })
 	}
-	w.lost, w.conditional = lost, conditional
 }
 
 // constant is the status of a command that is always the same.
@@ -291,7 +290,6 @@ func (w *walker) branches(c *syntax.IfClause, last bool) {
 			break
 		}
 	}
-	w.lost, w.conditional = lost, conditional
 }
 
 // fails reports whether statements can themselves end a script with a failure.
@@ -345,8 +343,11 @@ func (w *walker) call(c *syntax.CallExpr) {
 	case "trap":
 		w.trapped = w.trapped || len(args) > 2 && strings.Contains(args[1], "exit 0")
 	case "exit", "return":
-		w.exit(args)
+		w.ended = !w.conditional
 		w.returned = w.ended && args[0] == "return"
+		for i := range w.out {
+			w.out[i].Lost = w.out[i].Lost || w.ended && !w.errexit && len(args) > 1 && args[1] == "0"
+		}
 	case "alias":
 		name, value, _ := strings.Cut(append(args, "")[1], "=")
 		if file, err := parsed(value, value); err == nil && len(file.Stmts) == 1 && w.forgives(file.Stmts[0]) {
@@ -358,14 +359,6 @@ func (w *walker) call(c *syntax.CallExpr) {
 		w.ended = len(args) > 1 && !w.conditional
 	}
 	w.out = append(w.out, Command{Args: args, Line: int(c.Pos().Line()), Lost: w.lost, Conditional: w.conditional})
-}
-
-func (w *walker) exit(args []string) {
-	if w.ended = !w.conditional; w.ended && !w.errexit && len(args) > 1 && args[1] == "0" {
-		for i := range w.out {
-			w.out[i].Lost = true
-		}
-	}
 }
 
 func (w *walker) set(args []string) {
