@@ -1,7 +1,6 @@
 package ci
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -107,13 +106,11 @@ func (c *comparison) filters(name string, was Trigger, is Pipeline) {
 			kind, value, _ := strings.Cut(f, " ")
 			excludes := strings.HasSuffix(kind, "-ignore") || strings.HasPrefix(value, "!")
 			had, has := slices.Contains(was.Filters, f), slices.Contains(now.Filters, f)
-			limited := slices.ContainsFunc(was.Filters, func(o string) bool { return strings.HasPrefix(o, kind+" ") })
-			limits := slices.ContainsFunc(now.Filters, func(o string) bool { return strings.HasPrefix(o, kind+" ") })
-			if excludes && has && !had || !excludes && had && !has && limits || !excludes && has && !limited {
-				c.add(change.Evidence, change.CI, "trigger-narrowed", fmt.Sprintf("The workflow runs for fewer changes than it did (%s).",
-					f),
-					change.Place{Path: name, Line: now.Line, Before: strings.Join(was.Filters, ", "),
-						After: strings.Join(now.Filters, ", ")})
+			like := func(o string) bool { return strings.HasPrefix(o, kind+" ") }
+			if excludes && has && !had || !excludes && had && !has && slices.ContainsFunc(now.Filters, like) ||
+				!excludes && has && !slices.ContainsFunc(was.Filters, like) {
+				c.add(change.Evidence, change.CI, "trigger-narrowed", "The workflow runs for fewer changes than it did ("+f+").",
+					change.Place{Path: name, Line: now.Line, Before: strings.Join(was.Filters, ", "), After: strings.Join(now.Filters, ", ")})
 			}
 		}
 	}
