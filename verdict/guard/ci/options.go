@@ -206,26 +206,28 @@ func (r Run) allowed() (rules []string) {
 			options = append(options, all...)
 		}
 	}
-	for i, a := range r.Args {
-		name, value, inline := strings.Cut(a, "=")
-		if !inline && i+1 < len(r.Args) {
-			value = r.Args[i+1]
-		}
-		if slices.Contains(options, name) {
+	for i := range r.Args {
+		if name, value := option(r.Args[i:]); slices.Contains(options, name) {
 			rules = append(rules, strings.Split(value, ",")...)
 		}
 	}
 	return rules
 }
 
+// option is the name of the first of some arguments, and its value: what is behind it, or the next argument.
+func option(args []string) (name, value string) {
+	name, value, inline := strings.Cut(args[0], "=")
+	if !inline && len(args) > 1 {
+		value = args[1]
+	}
+	return name, value
+}
+
 // numbers returns the limits among the options of a command.
 func numbers(args []string) map[string]float64 {
 	out := map[string]float64{}
-	for i, a := range args {
-		name, value, inline := strings.Cut(a, "=")
-		if !inline && i+1 < len(args) {
-			value = args[i+1]
-		}
+	for i := range args {
+		name, value := option(args[i:])
 		if grade := slices.Index(severities, strings.ReplaceAll(value, "medium", "moderate")); grade >= 0 && severest.MatchString(name) {
 			out[name+" (max)"] = float64(grade)
 		}
