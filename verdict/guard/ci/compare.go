@@ -38,7 +38,6 @@ type side struct {
 func read(files []change.File, content func(change.File) (string, []byte)) side {
 	s := side{jobs: map[string]Job{}, broken: map[string]error{}, unread: map[string][]int{}, pipelines: map[string]Pipeline{}}
 	project, actions := map[string][]byte{}, map[string]action{}
-	pipelines := map[string]Pipeline{}
 	names := map[string]string{} // names after the change, by the names on this side
 	var order []string
 	for _, f := range files {
@@ -61,13 +60,13 @@ func read(files []change.File, content func(change.File) (string, []byte)) side 
 		if err != nil {
 			s.broken[f.Name()] = err
 		}
-		pipelines[f.Name()], names[name] = p, f.Name()
+		s.pipelines[f.Name()], names[name] = p, f.Name()
 		order = append(order, f.Name())
 	}
 	known := shell.NewProject(project)
-	raise(pipelines, names)
+	raise(s.pipelines, names)
 	for _, name := range order {
-		p := inline(pipelines[name], actions)
+		p := inline(s.pipelines[name], actions)
 		runs, unread := p.Runs(name, known)
 		for _, r := range runs {
 			if r.Check == "" {
