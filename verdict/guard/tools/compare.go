@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -372,20 +373,11 @@ func off(text string) bool {
 // other is the grade of a text that is not a grade; it compares as strict.
 const other = 9
 
-var grades = [][]string{
-	{"off", "0", "none", "allow", "false", "ignore", "silent", "hidden", "disabled", "disable", "suppress", "null"},
-	{"info", "hint", "suggestion", "information", "basic", "default", "minimum"},
-	{"warn", "1", "warning", "standard", "on", "true"},
-	{"error", "2", "deny", "fatal", "strict", "failure", "all", "allenabledbydefault", "recommended"},
-	{"forbid"},
-}
-
 func grade(text string) int {
-	i := slices.IndexFunc(grades, func(words []string) bool { return slices.Contains(words, strings.ToLower(text)) })
-	if i < 0 {
-		return other
+	if n, err := strconv.Atoi(grades[strings.ToLower(text)]); err == nil {
+		return n
 	}
-	return i
+	return other
 }
 
 // gradeText is a grade: the text itself, the first element of a list, or the level or severity of a map. Files such as

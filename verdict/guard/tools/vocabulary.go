@@ -20,6 +20,7 @@ var (
 	fixtures    = vocabulary.Words("fixtures")
 	folders     = vocabulary.Words("folders")
 	foreign     = vocabulary.Words("foreign")
+	grades      = vocabulary.Names("grades")
 	guides      = vocabulary.Words("guides")
 	hiding      = vocabulary.Words("hiding")
 	idle        = vocabulary.Lines("idle")
