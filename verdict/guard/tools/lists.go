@@ -113,10 +113,11 @@ func (p *pair) blanket(v value) bool {
 // exemptions returns how many parts of some elements say where a tool does not look.
 func (p part) exemptions(element string) (n int) {
 	for key, list := range p.lists {
-		if !strings.HasPrefix(key, element) {
-			continue
+		for _, v := range list {
+			if strings.HasPrefix(key, element) && v.setting.Way == Excluded {
+				n++
+			}
 		}
-		n += len(slices.DeleteFunc(slices.Clone(list), func(v value) bool { return v.setting.Way != Excluded }))
 	}
 	return n
 }
@@ -158,9 +159,9 @@ var project = regexp.MustCompile(`proj$`)
 // unused reports whether a plugin checks the use of a library that no manifest or lock of the change has any longer, such
 // as rubocop-capybara. What takes out the plugin alone, with its own package, is no reason.
 func (c *comparison) unused(t *Tool, plugin string) bool {
-	_, library, is := strings.Cut(path.Base(plugin), t.Name+"-")
+	_, library, _ := strings.Cut(path.Base(plugin), t.Name+"-")
 	library = strings.TrimPrefix(strings.TrimPrefix(library, "plugin-"), "config-")
-	if !is || library == "" {
+	if library == "" {
 		return false
 	}
 	count := func(content []byte) (n int) {
