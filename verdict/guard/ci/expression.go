@@ -91,27 +91,25 @@ func evaluate(n actionlint.ExprNode, cell Cell) value {
 }
 
 func compare(n *actionlint.CompareOpNode, cell Cell) value {
-	a, b := evaluate(n.Left, cell), evaluate(n.Right, cell)
-	if n.Kind == actionlint.CompareOpNodeKindEq {
-		left, right := dotted(n.Left), dotted(n.Right)
-		ended := strings.HasPrefix(left, "steps.") && (strings.HasSuffix(left, ".outcome") || strings.HasSuffix(left, ".conclusion"))
-		switch foreign := strings.Contains(left+right, ".head.repo."); {
-		case ended && b.text == "success": // nothing is known of what follows a failure
-			return boolean(yes)
-		case cell[fork] != "" && foreign && b.text != "true":
-			return boolean(no)
-		}
-	}
-	equality := n.Kind == actionlint.CompareOpNodeKindEq || n.Kind == actionlint.CompareOpNodeKindNotEq
-	if empty := text(""); equality && (a == empty && b.truth == yes || b == empty && a.truth == yes) {
-		return text(strconv.FormatBool(n.Kind == actionlint.CompareOpNodeKindNotEq))
-	} else if _, is := n.Right.(*actionlint.BoolNode); is && equality && a == empty { // both are the number 0 then
-		return text(strconv.FormatBool(n.Kind == actionlint.CompareOpNodeKindEq))
-	}
-	if !a.known || !b.known || !equality {
+	a, b, empty := evaluate(n.Left, cell), evaluate(n.Right, cell), text("")
+	equal := n.Kind == actionlint.CompareOpNodeKindEq
+	left, right := dotted(n.Left), dotted(n.Right)
+	ended := strings.HasPrefix(left, "steps.") && (strings.HasSuffix(left, ".outcome") || strings.HasSuffix(left, ".conclusion"))
+	switch _, number := n.Right.(*actionlint.BoolNode); { // as which an empty text is compared with it
+	case !equal && n.Kind != actionlint.CompareOpNodeKindNotEq:
+		return value{}
+	case equal && ended && b.text == "success": // nothing is known of what follows a failure
+		return boolean(yes)
+	case equal && cell[fork] != "" && strings.Contains(left+right, ".head.repo.") && b.text != "true":
+		return boolean(no)
+	case a == empty && b.truth == yes || b == empty && a.truth == yes:
+		return text(strconv.FormatBool(!equal))
+	case a == empty && number:
+		return text(strconv.FormatBool(equal))
+	case !a.known || !b.known:
 		return value{}
 	}
-	return text(strconv.FormatBool(strings.EqualFold(a.text, b.text) == (n.Kind == actionlint.CompareOpNodeKindEq)))
+	return text(strconv.FormatBool(strings.EqualFold(a.text, b.text) == equal))
 }
 
 // dotted is the name of a variable, with the objects that it is in.
