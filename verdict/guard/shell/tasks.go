@@ -8,24 +8,6 @@ import (
 	"touchstone/verdict/guard/doc"
 )
 
-// taskLists are where the files of task runners list tasks, by the base name of the file and the runner. Hatch has one
-// in each of its environments.
-var taskLists = map[string]map[string]string{
-	"composer.json":  {"composer": "scripts"},
-	"deno.json":      {"deno": "tasks"},
-	"deno.jsonc":     {"deno": "tasks"},
-	"Taskfile.yml":   {"task": "tasks"},
-	"Taskfile.yaml":  {"task": "tasks"},
-	"config.toml":    {"cargo": "alias"},
-	"pyproject.toml": {"poe": "tool poe tasks", "pdm": "tool pdm scripts", "rye": "tool rye scripts", "task": "tool taskipy tasks"},
-}
-
-// parts are the keys of a task that have its commands.
-var parts = strings.Fields("cmd cmds command shell sequence composite chain deps task ref")
-
-// conditions are the keys of a task of Task with which it does not always run.
-var conditions = strings.Fields("status sources if platforms")
-
 // ListsTasks reports whether a file of this name has settings among which can be what a command runs.
 func ListsTasks(name string) bool {
 	base := path.Base(name)
@@ -48,8 +30,9 @@ func (p *Project) tasks(dir, name string, content []byte) {
 	} else if tox != nil {
 		p.environments(dir, tox)
 	}
-	for runner, where := range taskLists[path.Base(name)] {
-		lists(runner, "", root.Get(strings.Fields(where)...))
+	for _, list := range taskLists[path.Base(name)] {
+		where := strings.Fields(list)
+		lists(where[0], "", root.Get(where[1:]...))
 	}
 	for _, env := range root.Get("tool", "hatch", "envs").Members() {
 		lists("hatch", strings.TrimPrefix(env.Key+":", "default:"), env.Get("scripts"))
