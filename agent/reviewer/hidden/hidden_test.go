@@ -43,7 +43,8 @@ func TestHiddenTextIsFoundAndHarmlessTextIsNot(t *testing.T) {
 		"invisible operators":            {"a\u2062b", hidden.Invisible, 1},
 		"line separator":                 {"// note \u2028 evil()", hidden.Invisible, 1},
 		"many strays":                    {"a \u200b\nb \u200b\nc \u200b\nd \u200b\n", hidden.Invisible, 4},
-		"a run of strays":                {"a\u200e\u200e\u200e\u200e", hidden.Invisible, 1},
+		"a long run of strays":           {"a" + strings.Repeat("\u200e", 33), hidden.Invisible, 1},
+		"a run in a word":                {"pass\u200e\u200eword", hidden.Invisible, 1},
 		// Looking through the run from each of its characters would take hours.
 		"a line of strays":                        {"a" + strings.Repeat("\u200b", 300_000), hidden.Invisible, 1},
 		"right-to-left mark in Latin text":        {"a\u200fb", hidden.Invisible, 1},
@@ -117,6 +118,7 @@ var ordinary = map[string]string{
 	"form feed":                        "\fint main()",
 	"stray from a chat":                "See the thread \u200b\nand this \ufeff\n",
 	"stray behind a copied name":       "changes/9676-octocat\u200e\u200e",
+	"stray run from a mail's editor":   "<span>{unsubscribe_text}</span>" + strings.Repeat("\u2060", 14) + "</p>\n",
 	"table with a wide cell":           "| a" + blanks + " | b |\n| - | - |",
 	"deep indentation":                 strings.Repeat("\t", 40) + "return",
 	"trailing blanks":                  "x" + blanks + "\n",

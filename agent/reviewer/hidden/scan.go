@@ -7,9 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// strays is how many single invisible characters next to white space or at a line's edge count as an accident
-// of copying: web pages and chats have many of them.
-const strays = 3
+// strays is how many runs of one invisible character at the edge of a line, of its words or of its markup count as an
+// accident of copying: web pages and chats have many of them. A run of one character says nothing but its length.
+const (
+	strays   = 3
+	maxStray = 32 // characters of a run
+)
 
 // scan returns the marks of a text in order; they do not overlap. It tolerates the given number of strays.
 func scan(text string, strays int) []mark {
@@ -49,17 +52,19 @@ type finder struct {
 func (f *finder) find() []mark {
 	rtl := strings.ContainsFunc(f.line, rightToLeft)
 	f.bidirectional(rtl)
-	run, last := 0, rune(0) // where the characters that are the same as this one begin
-	for i, r := range f.line {
-		if r != last {
-			run, last = i, r
-		}
+	for i := 0; i < len(f.line); {
+		r, size := utf8.DecodeRuneInString(f.line[i:])
+		end := i + size
 		switch {
 		case isTag(r):
 			f.tag(i)
 		case invisible(r):
-			f.invisible(run, i, r)
+			for strings.HasPrefix(f.line[end:], f.line[i:i+size]) {
+				end += size
+			}
+			f.invisible(i, end, r)
 		}
+		i = end
 	}
 	f.lookalikes()
 	return f.marks
@@ -111,22 +116,25 @@ func untag(s string) string {
 	}, s)
 }
 
-// invisible marks the character r at i, which has no glyph, unless ordinary writing has it in this place. The run of
-// the same characters that it is in begins at run.
-func (f *finder) invisible(run, i int, r rune) {
-	before, after := f.around(i)
-	if r == 0x200B {
-		before, _ = f.around(run)
-	}
-	switch {
-	case ordinary(r, before, after, f.rtl), (before == '-' || after == '-') && ranges(f.line):
-		return
-	case f.apart(run, i, r):
-		if *f.strays--; *f.strays >= 0 && copied(r) {
-			return
+// invisible marks the run of the character r from start to end, which has no glyph, unless it is a stray. Characters
+// that ordinary writing has in their place are left out.
+func (f *finder) invisible(start, end int, r rune) {
+	known := len(f.marks)
+	first, _ := f.around(start)
+	for i := start; i < end; i += utf8.RuneLen(r) {
+		before, after := f.around(i)
+		if r == 0x200B {
+			before = first
+		}
+		if !ordinary(r, before, after, f.rtl) && (before != '-' && after != '-' || !ranges(f.line)) {
+			f.mark(i, i+utf8.RuneLen(r), Invisible, fmt.Sprintf("U+%04X", r))
 		}
 	}
-	f.mark(i, i+utf8.RuneLen(r), Invisible, fmt.Sprintf("U+%04X", r))
+	if len(f.marks) > known && f.apart(start, end) {
+		if *f.strays--; *f.strays >= 0 && copied(r) && end-start <= maxStray*utf8.RuneLen(r) {
+			f.marks = f.marks[:known]
+		}
+	}
 }
 
 // copied reports whether a character comes along when text is copied from a page.
@@ -134,14 +142,9 @@ func copied(r rune) bool {
 	return r >= 0x200B && r <= 0x200F || r == 0x2060 || r == 0xFEFF || r == 0xAD
 }
 
-// apart reports whether the run of the character r at i, which begins at run, is next to white space or at an edge of the
-// line. It looks no further than strays are tolerated: of a line of such characters, each is asked about.
-func (f *finder) apart(run, i int, r rune) bool {
-	right := f.line[i:]
-	for range strays {
-		right = strings.TrimPrefix(right, string(r))
-	}
-	before, _ := utf8.DecodeLastRuneInString(f.line[:run])
-	after, _ := utf8.DecodeRuneInString(right)
-	return run == 0 || right == "" || unicode.IsSpace(before) || unicode.IsSpace(after)
+// apart reports whether the run from start to end is at an edge of the line, of a word or of markup.
+func (f *finder) apart(start, end int) bool {
+	before, _ := utf8.DecodeLastRuneInString(f.line[:start])
+	after, _ := utf8.DecodeRuneInString(f.line[end:])
+	return start == 0 || end == len(f.line) || unicode.IsSpace(before) || unicode.IsSpace(after) || before == '>' || after == '<'
 }
