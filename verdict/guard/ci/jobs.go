@@ -121,7 +121,7 @@ func (c *comparison) cases() {
 		input, left := was.off(is), slices.Sorted(maps.Keys(is.Computed))
 		fresh := slices.IndexFunc(left, func(e string) bool { return was.Computed[e] == 0 })
 		switch {
-		case len(is.Cells) == 0 && was.Strength >= Sometimes && (isTest(strings.ToLower(was.Name)) || was.decides()) && len(c.found) == 0 &&
+		case len(is.Cells) == 0 && was.Strength > Never && (isTest(strings.ToLower(was.Name)) || was.decides()) && len(c.found) == 0 &&
 			len(c.after.jobs) < len(c.before.jobs):
 			at = change.Place{Path: name, Line: was.Line, Before: was.Name}
 			add("job-gone", "The job %s is gone.", was.Name)
