@@ -202,3 +202,12 @@ func FuzzConfig(f *testing.F) {
 		}
 	})
 }
+
+func TestShortSecretsAreNamed(t *testing.T) {
+	for secret, want := range map[string]int{"15 characters..": 1, "16 characters...": 0, "": 0} {
+		t.Setenv("RELAY_GITHUB_SECRET", secret)
+		if names := (Config{}).short(); len(names) != want {
+			t.Errorf("with %q the sources with a short secret are %v", secret, names)
+		}
+	}
+}

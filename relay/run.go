@@ -78,6 +78,10 @@ func serve(ctx context.Context, config Config, addressFile string) (err error) {
 	if tcp, ok := listener.Addr().(*net.TCPAddr); encryption == nil && (!ok || !tcp.IP.IsLoopback()) {
 		log.Warn().Msg("connections are not encrypted; allow only a proxy that ends TLS to reach this address, or give --tls-cert and --tls-key")
 	}
+	if names := config.short(); len(names) > 0 {
+		log.Warn().Strs("sources", names).Msg("the secret is short enough to be found by trying; make one of 32 random bytes, " +
+			"openssl rand -hex 32, and set it here and at the sender")
+	}
 	if addressFile != "" {
 		if err := atomicfile.Write(addressFile, []byte(address+"\n")); err != nil {
 			return fmt.Errorf("write the address file: %w", err)

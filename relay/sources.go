@@ -21,6 +21,10 @@ import (
 // maxSecretBytes is far above any secret.
 const maxSecretBytes = 64 << 10
 
+// shortSecret is the length in bytes below which a secret is called short: 16 characters that a person chose, or 64 random
+// bits in hexadecimal digits.
+const shortSecret = 16
+
 // sourceName matches valid names of sources; a name becomes part of URLs and frames.
 var sourceName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
@@ -124,6 +128,20 @@ func githubEndpoint() endpoint {
 
 // build reads the secrets and creates the source.
 func (e endpoint) build(name string, unsigned bool) (configured, error) {
+	secrets, err := e.read(name, unsigned)
+	if err != nil {
+		return nil, err
+	}
+	secrets = append(secrets, "", "")
+	built := e.kind(secrets[0], secrets[1])
+	if err := built.Validate(); err != nil {
+		return nil, fmt.Errorf("the source %s: %w", name, err)
+	}
+	return built, nil
+}
+
+// read returns the secrets, none of them empty.
+func (e endpoint) read(name string, unsigned bool) ([]string, error) {
 	places := len(e.secrets.SecretEnv) + len(e.secrets.SecretFile)
 	if places > 2 {
 		return nil, fmt.Errorf("the source %s has %d secrets; give at most two, the new one first", name, places)
@@ -149,12 +167,18 @@ func (e endpoint) build(name string, unsigned bool) (configured, error) {
 		return nil, fmt.Errorf("the source %s has no secret; name a variable in secret_env or a file in secret_file that contains it, or "+
 			"start with --allow-unsigned %s to accept every request", name, name)
 	}
-	secrets = append(secrets, "", "")
-	built := e.kind(secrets[0], secrets[1])
-	if err := built.Validate(); err != nil {
-		return nil, fmt.Errorf("the source %s: %w", name, err)
+	return secrets, nil
+}
+
+// short names the sources that have a secret which somebody could find by trying, once a signed webhook is known.
+func (c Config) short() (names []string) {
+	for name, e := range c.endpoints() {
+		secrets, _ := e.read(name, true) // sources reports what cannot be read
+		if slices.ContainsFunc(secrets, func(secret string) bool { return len(secret) < shortSecret }) {
+			names = append(names, name)
+		}
 	}
-	return built, nil
+	return slices.Sorted(slices.Values(names))
 }
 
 // readSecret reads a file, without the line break that editors put at its end.
