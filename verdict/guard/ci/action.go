@@ -88,6 +88,7 @@ func readAction(name string, content []byte) (a action, composite bool) {
 		return action{}, err != nil
 	}
 	a = action{githubJob(root, &doc.Node{Kind: doc.Map, Items: root.Get("runs").Members()}).Steps, Cell{}}
+	parseOnce(a.steps)
 	for _, input := range root.Get("inputs").Members() {
 		a.inputs.give(input.Key, input.Text("default"))
 	}

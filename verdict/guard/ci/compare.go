@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/shell"
@@ -33,9 +34,22 @@ type side struct {
 	pipelines map[string]Pipeline
 }
 
+// reading are the pipelines that were read, by name and content: those that a change leaves as they are, are read once.
+type reading map[string]func() (Pipeline, error)
+
+func (r reading) read(name string, text []byte) (Pipeline, error) {
+	id := name + "\x00" + string(text)
+	if r[id] == nil {
+		r[id] = sync.OnceValues(func() (Pipeline, error) { return Read(name, text) })
+	}
+	p, err := r[id]()
+	p.Jobs = slices.Clone(p.Jobs)
+	return p, err
+}
+
 // read gathers a side; content returns nil for a missing file. The side uses a file's name after the change,
 // so that a renamed file stays the same file.
-func read(files []change.File, content func(change.File) (string, []byte)) side {
+func read(files []change.File, known reading, content func(change.File) (string, []byte)) side {
 	s := side{jobs: map[string]Job{}, broken: map[string]error{}, unread: map[string][]int{}, pipelines: map[string]Pipeline{}}
 	project, actions := map[string][]byte{}, map[string]action{}
 	names := map[string]string{} // names after the change, by the names on this side
@@ -56,18 +70,18 @@ func read(files []change.File, content func(change.File) (string, []byte)) side 
 		if !Is(name) {
 			continue
 		}
-		p, err := Read(name, text)
+		p, err := known.read(name, text)
 		if err != nil {
 			s.broken[f.Name()] = err
 		}
 		s.pipelines[f.Name()], names[name] = p, f.Name()
 		order = append(order, f.Name())
 	}
-	known := shell.NewProject(project)
+	tasks := shell.NewProject(project)
 	raise(s.pipelines, names)
 	for _, name := range order {
 		p := inline(s.pipelines[name], actions)
-		runs, unread := p.Runs(name, known)
+		runs, unread := p.Runs(name, tasks)
 		for _, r := range runs {
 			if r.Check == "" {
 				s.others = append(s.others, r)
@@ -102,8 +116,9 @@ func raise(pipelines map[string]Pipeline, names map[string]string) {
 // Compare finds the checks of pipelines that the change removes, keeps from failing, or no longer runs for
 // pull requests.
 func Compare(files []change.File) []change.Finding {
-	before := read(files, func(f change.File) (string, []byte) { return f.OldPath, f.Before })
-	after := read(files, func(f change.File) (string, []byte) { return f.Path, f.After })
+	known := reading{}
+	before := read(files, known, func(f change.File) (string, []byte) { return f.OldPath, f.Before })
+	after := read(files, known, func(f change.File) (string, []byte) { return f.Path, f.After })
 	c := comparison{files: files, before: before, after: after, seen: map[string]bool{}}
 	c.alone = !slices.ContainsFunc(files, func(f change.File) bool {
 		return !Is(f.Path) && !Is(f.OldPath) && !change.IsLock(f.Path) && (f.Path != f.OldPath || !bytes.Equal(f.Before, f.After))

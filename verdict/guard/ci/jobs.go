@@ -179,7 +179,7 @@ func (j Job) decides() bool { return slices.ContainsFunc(j.Steps, Step.decides) 
 
 // decides reports whether the step's script does.
 func (s Step) decides() bool {
-	commands, _ := shell.Parse(s.Script, s.Options)
+	commands, _ := s.commands()
 	return slices.ContainsFunc(commands, func(c shell.Command) bool {
 		compares := c.Args[0] == "test" || c.Args[0] == "[" || c.Args[0] == "jq" && contains(c.Args, "-e", "--exit-status")
 		return len(c.Args) > 1 && (c.Args[0] == "exit" && c.Args[1] != "0" || compares && !c.Lost || c.Builds())

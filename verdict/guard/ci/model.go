@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"touchstone/verdict/guard/doc"
 	"touchstone/verdict/guard/shell"
@@ -87,6 +88,23 @@ type Step struct {
 	With map[string]string
 	// Strength reports for a cell whether the step runs and can fail its job.
 	Strength func(Cell) Strength
+	// parsed is the script, parsed once; nil for one that is parsed each time.
+	parsed func() ([]shell.Command, error)
+}
+
+// commands are those of the step's script.
+func (s Step) commands() ([]shell.Command, error) {
+	if s.parsed != nil {
+		return s.parsed()
+	}
+	return shell.Parse(s.Script, s.Options)
+}
+
+// parseOnce lets the steps parse their scripts once.
+func parseOnce(steps []Step) {
+	for i, s := range steps {
+		steps[i].parsed = sync.OnceValues(s.commands)
+	}
 }
 
 // Run is one check in one cell of one job or, without a Check, a command that can fail its job and is not a
@@ -145,10 +163,15 @@ func serviceOf(name string) int {
 // Read parses a pipeline. A document that is not a pipeline, such as the description of an action, becomes a
 // pipeline without jobs.
 func Read(name string, content []byte) (Pipeline, error) {
-	if i := serviceOf(name); i >= 0 {
-		return systems[i].read(content)
+	i := serviceOf(name)
+	if i < 0 {
+		return Pipeline{}, nil
 	}
-	return Pipeline{}, nil
+	p, err := systems[i].read(content)
+	for _, j := range p.Jobs {
+		parseOnce(j.Steps)
+	}
+	return p, err
 }
 
 func isYAML(name string) bool { return path.Ext(name) == ".yml" || path.Ext(name) == ".yaml" }
@@ -232,7 +255,7 @@ func (s Step) checks(project *shell.Project) (runs []Run, ok bool) {
 	if strings.TrimSpace(s.Script) == "" {
 		return runs, true
 	}
-	commands, err := shell.Parse(s.Script, s.Options)
+	commands, err := s.commands()
 	if err != nil {
 		return runs, false
 	}

@@ -23,7 +23,7 @@ var (
 
 // approves reports whether a step approves a pull request. A workflow of this repository that a job calls shows its own steps.
 func approves(j Job, s Step) bool {
-	commands, err := shell.Parse(s.Script, s.Options)
+	commands, err := s.commands()
 	return strings.Contains(j.Calls, "@") && approver.MatchString(j.Calls) || approver.MatchString(s.Uses) ||
 		event.MatchString(notes.ReplaceAllString(s.Script+"\n"+s.With["script"], "")) || slices.ContainsFunc(commands, approve) ||
 		err != nil && approval.MatchString(notes.ReplaceAllString(strings.ReplaceAll(s.Script, "\\\n", " "), ""))
