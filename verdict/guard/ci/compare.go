@@ -119,10 +119,16 @@ func Compare(files []change.File) []change.Finding {
 	known := reading{}
 	before := read(files, known, func(f change.File) (string, []byte) { return f.OldPath, f.Before })
 	after := read(files, known, func(f change.File) (string, []byte) { return f.Path, f.After })
-	c := comparison{files: files, before: before, after: after, seen: map[string]bool{}}
+	c := comparison{files: files, before: before, after: after, same: map[string]bool{}, seen: map[string]bool{}}
+	differs := func(f change.File) bool { return f.Path != f.OldPath || !bytes.Equal(f.Before, f.After) }
 	c.alone = !slices.ContainsFunc(files, func(f change.File) bool {
-		return !Is(f.Path) && !Is(f.OldPath) && !change.IsLock(f.Path) && (f.Path != f.OldPath || !bytes.Equal(f.Before, f.After))
+		return !Is(f.Path) && !Is(f.OldPath) && !change.IsLock(f.Path) && differs(f)
 	})
+	if !slices.ContainsFunc(files, func(f change.File) bool { return (isAction(f.Path) || isAction(f.OldPath)) && differs(f) }) {
+		for _, f := range files {
+			c.same[f.Path] = !differs(f)
+		}
+	}
 	c.unexamined()
 	c.triggers()
 	c.rights()
@@ -148,6 +154,7 @@ type comparison struct {
 	before, after side
 	alone         bool // only pipelines changed, so that nothing explains why they do less
 	found         []change.Finding
+	same          map[string]bool // files that are as before, if all of the repository's own actions are
 	seen          map[string]bool
 }
 

@@ -78,6 +78,9 @@ func (c *comparison) more(does func(Job, Step) bool) (at change.Place, ok bool) 
 	}
 	gained := 0
 	for _, name := range slices.Sorted(maps.Keys(c.after.pipelines)) {
+		if c.same[name] {
+			continue
+		}
 		was, is := doing(c.before.pipelines[name]), doing(c.after.pipelines[name])
 		if gained += len(is) - len(was); len(is) > len(was) && at.Path == "" {
 			at = change.Place{Path: name, Line: is[0]}
