@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -57,11 +58,19 @@ func Parse(script string, o Options) ([]Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := walker{used: map[string]bool{}, errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts,
-		passes: passing.MatchString(script), waits: waiting.MatchString(script), refuses: refusing.MatchString(script),
-		functions: map[string]*syntax.Stmt{}, left: new(maxSteps)}
-	for _, use := range uses.FindAllStringSubmatch(script, -1) {
-		w.used[use[1]] = true
+	has := func(pattern *regexp.Regexp) func() bool { // most scripts have nothing for which it is asked
+		return sync.OnceValue(func() bool { return pattern.MatchString(script) })
+	}
+	w := walker{errexit: o.Errexit || o.EachCounts, pipefail: o.Pipefail, each: o.EachCounts,
+		passes: has(passing), waits: has(waiting), refuses: has(refusing),
+		functions: map[string]*syntax.Stmt{}, left: new(maxSteps),
+		used: sync.OnceValue(func() map[string]bool {
+			words := map[string]bool{}
+			for _, use := range uses.FindAllStringSubmatch(script, -1) {
+				words[use[1]] = true
+			}
+			return words
+		}),
 	}
 	w.block(file.Stmts, true)
 	if *w.left < 0 {
@@ -87,13 +96,14 @@ var (
 // walker walks a script in the order of execution.
 type walker struct {
 	errexit, pipefail, each bool
-	passes                  bool            // the script exits with a status that it kept
-	refuses, retries        bool            // the script ends with a failure somewhere, and a loop makes use of that
-	waits                   bool            // the script ends with the status of what runs in the background
-	trapped                 bool            // a trap makes the script exit with success
-	ended, returned         bool            // the following statements are not reached, and those after the function are
-	used                    map[string]bool // the words that are not only variables which get a value
-	lost, conditional       bool            // of the current statement
+	passes                  func() bool            // the script exits with a status that it kept
+	refuses                 func() bool            // the script ends with a failure somewhere
+	retries                 bool                   // a loop makes use of that
+	waits                   func() bool            // the script ends with the status of what runs in the background
+	trapped                 bool                   // a trap makes the script exit with success
+	ended, returned         bool                   // the following statements are not reached, and those after the function are
+	used                    func() map[string]bool // the words that are not only variables which get a value
+	lost, conditional       bool                   // of the current statement
 	depth                   int
 	given                   []string // the arguments of the current function
 	left                    *int     // how many more statements to walk, in called functions too
@@ -110,7 +120,7 @@ func (w *walker) block(stmts []*syntax.Stmt, last bool) {
 		said := i < len(stmts)-1 && slices.Contains([]string{"echo", "true", ":"}, firstOf(stmts[i+1])) // only that all went well
 		final := last && (i == len(stmts)-1 || said && w.errexit)
 		lost := w.lost
-		if !final && !w.errexit && !w.passes {
+		if !final && !w.errexit && !w.passes() {
 			w.lost = true
 		}
 		w.stmt(s, final)
@@ -126,7 +136,7 @@ func (w *walker) stmt(s *syntax.Stmt, last bool) {
 	}
 	lost, conditional := w.lost, w.conditional
 	defer func() { w.lost, w.conditional, w.depth = lost, conditional, w.depth-1 }()
-	w.lost = w.lost || s.Negated || s.Background && !w.waits
+	w.lost = w.lost || s.Negated || s.Background && !w.waits()
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		w.call(c)
@@ -170,7 +180,7 @@ func (w *walker) stmt(s *syntax.Stmt, last bool) {
 // failure, or not at all.
 func (w *walker) loop(do []*syntax.Stmt, last, endless bool) {
 	outer := w.retries
-	w.retries = endless || w.refuses
+	w.retries = endless || w.refuses()
 	w.block(do, last && w.errexit)
 	w.retries = outer
 }
@@ -200,7 +210,7 @@ func (w *walker) binary(c *syntax.BinaryCmd, last bool) {
 		w.lost, w.conditional = lost, true
 	case syntax.AndStmt:
 		again := w.leaves(c.Y)
-		w.lost, w.conditional = lost || !last && !w.passes && !w.each && !again, conditional || again
+		w.lost, w.conditional = lost || !last && !w.passes() && !w.each && !again, conditional || again
 		w.stmt(c.X, last)
 		w.lost, w.conditional = lost, conditional || isTest(c.X)
 	default: // a pipe
@@ -251,7 +261,7 @@ func (w *walker) forgives(s *syntax.Stmt) bool {
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		if len(words) == 0 && len(c.Assigns) == 1 && c.Assigns[0].Name != nil { // a status that nothing looks at
-			return !w.used[c.Assigns[0].Name.Value]
+			return !w.used()[c.Assigns[0].Name.Value]
 		}
 	case *syntax.Block:
 		return len(c.Stmts) > 0 && w.forgives(c.Stmts[len(c.Stmts)-1])
