@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/shell"
@@ -90,12 +91,14 @@ func isProgram(name string) bool {
 // ended holds a program that a pipeline runs, and that ends now before it does what it did. It names one that can fail in fewer
 // places, if no other program of the change can in more.
 func (c *comparison) ended() {
-	more := 0
-	for _, f := range c.files {
-		if isProgram(f.Name()) {
-			more += failing(f.After) - failing(f.Before)
+	more := sync.OnceValue(func() (n int) {
+		for _, f := range c.files {
+			if isProgram(f.Name()) && !bytes.Equal(f.Before, f.After) {
+				n += failing(f.After) - failing(f.Before)
+			}
 		}
-	}
+		return n
+	})
 	for _, f := range c.files {
 		if f.Path != f.OldPath || !isProgram(f.Path) || bytes.Equal(f.Before, f.After) || !c.runs(f.Path) {
 			continue
@@ -103,7 +106,7 @@ func (c *comparison) ended() {
 		if at := c.ends(f); at != nil {
 			c.add(change.Hold, change.CI, "ended", "A program that a pipeline runs ends with success before it does what it did.",
 				change.Place{Path: f.Path, Line: 1 + bytes.Count(f.After[:at[0]], []byte("\n")), After: string(f.After[at[0]:at[1]])})
-		} else if was, is := failing(f.Before), failing(f.After); is < was && more < 0 {
+		} else if was, is := failing(f.Before), failing(f.After); is < was && more() < 0 {
 			c.add(change.Evidence, change.CI, "fails-less",
 				fmt.Sprintf("A program that a pipeline runs can fail in %d places, and could in %d.", is, was), change.Place{Path: f.Path, Line: 1})
 		}
