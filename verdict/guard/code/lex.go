@@ -140,7 +140,8 @@ func (l *lexer) step() {
 		l.newline()
 	case c == ' ' || c == '\t' || c == '\f' || c == '\v':
 		l.at++
-	case (c == '\r' || l.breaks(l.at)) && l.lineBreak():
+	case c == '\r' || l.breaks(l.at):
+		l.lineBreak()
 	case l.comment():
 	case c == '?' && l.lang.closing != "" && strings.HasPrefix(l.text[l.at:], l.lang.closing):
 		l.outside()
@@ -235,7 +236,7 @@ var conditionOfSwift = regexp.MustCompile(`^#(?:if|else|endif)`)
 // shell.
 func (l *lexer) attribute(rest string) bool {
 	return l.lang.attributes && strings.HasPrefix(rest, "#[") ||
-		l.lang.shell && l.at > l.start && l.text[l.at-1] != ' ' && l.text[l.at-1] != '\t' && l.text[l.at-1] != ';'
+		l.lang.shell && l.at > l.start && l.text[l.at-1] != ' ' && l.text[l.at-1] != '\t'
 }
 
 func blockEnd(rest, closing string) int {
@@ -273,14 +274,14 @@ func (l *lexer) blockComment(rest string) int {
 func (l *lexer) word() {
 	end := l.at + 1
 	for end < len(l.text) && (isWordByte(l.text[end]) && !l.breaks(end) || l.text[end] == '$' && l.lang.dollar ||
-		l.lang.dashes && l.text[end] == '-' && isWordStart(l.byteAt(end+1)) && l.text[l.at] != '$') {
+		l.lang.dashes && l.text[end] == '-' && isWordStart(l.byteAt(end+1))) {
 		end++
 	}
 	if l.lang.layout == ends && end < len(l.text) && (l.text[end] == '?' || l.text[end] == '!') && l.byteAt(end+1) != '=' {
 		end++
 	}
 	prefix := l.text[l.at:end]
-	if q := l.byteAt(end); (q == '"' || q == '\'' || q == '#' && prefix != "" && l.lang.rust) && len(prefix) <= 3 {
+	if q := l.byteAt(end); (q == '"' || q == '\'' || q == '#' && l.lang.rust) && len(prefix) <= 3 {
 		if to := l.prefixed(prefix, end); to > 0 {
 			l.add(text, to)
 			return
@@ -306,7 +307,7 @@ func (l *lexer) prefixed(prefix string, quote int) int {
 		}
 		from := quote + hashes + 1
 		return from + blockEnd(l.text[from:], `"`+strings.Repeat("#", hashes))
-	case l.lang.preprocessor && strings.Contains(prefix, "R") && l.text[quote] == '"':
+	case l.lang.preprocessor && strings.Contains(prefix, "R"):
 		open := strings.IndexByte(l.text[quote:], '(')
 		if open < 0 || open > 17 {
 			return 0
@@ -329,7 +330,7 @@ func (l *lexer) number() {
 	for end < len(l.text) {
 		c := l.text[end]
 		point := c == '.' && l.byteAt(end+1) >= '0' && l.byteAt(end+1) <= '9'
-		exponent := (c == '+' || c == '-') && (l.text[end-1] == 'e' || l.text[end-1] == 'E') && l.byteAt(l.at+1) != 'x'
+		exponent := (c == '+' || c == '-') && (l.text[end-1] == 'e' || l.text[end-1] == 'E')
 		separated := c == '\'' && l.lang.preprocessor && isWordByte(l.byteAt(end+1))
 		if !isWordByte(c) && !point && !exponent && !separated {
 			break

@@ -33,6 +33,7 @@ func TestLex(t *testing.T) {
 		{"a string of Swift", "a.swift", `let a = "\(b("x")) it" + #"\" "# + c`, "let a = + + c"},
 		{"a sigil", "a.exs", "x = ~s(it's) <> ?\" <> y", "x = < > < > y"},
 		{"a comment of C that goes on", "a.c", "a; // b \\\nc;\nd;", "a ; d ;"},
+		{"a comment behind a directive", "a.c", "#endif // a/*.c\nb", "b"},
 		{"marks of a comment over two lines", "a.c", "/\\\n* a *\\\n/ b", "b"},
 		{"a comment in a directive", "a.c", "#define A /* b\nc */ 1\nd", "d"},
 		{"an escaped line feed of Java", "A.java", "// a \\u000a b();\nx = \"\\\\u0022\";", "b ( ) ; x = ;"},
