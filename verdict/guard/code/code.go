@@ -75,9 +75,7 @@ func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 			read = append(read, f)
 		}
 	}
-	for p := range parseAll(read) {
-		x.take(p)
-	}
+	parseAll(read, x.take)
 	x.subject.settle()
 	x.compareTests()
 	x.compareLists(files)

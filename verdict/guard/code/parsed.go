@@ -1,7 +1,6 @@
 package code
 
 import (
-	"iter"
 	"runtime"
 
 	"touchstone/verdict/guard/change"
@@ -14,34 +13,30 @@ type parsed struct {
 	failed        any // what a parser panicked with
 }
 
-// parseAll parses files concurrently and yields them in their order. No more files are parsed ahead than
+// parseAll parses files concurrently and hands them on in their order. No more files are parsed ahead than
 // there are processors, so that most sides are released before the last file is parsed.
-func parseAll(files []change.File) iter.Seq[parsed] {
-	return func(yield func(parsed) bool) {
-		next := make(chan chan parsed, runtime.GOMAXPROCS(0)-1)
-		stop := make(chan struct{})
-		defer close(stop)
-		go func() {
-			defer close(next)
-			for _, f := range files {
-				one := make(chan parsed, 1)
-				select {
-				case next <- one:
-					go func() { one <- parseFile(f) }()
-				case <-stop:
-					return
-				}
-			}
-		}()
-		for one := range next {
-			p := <-one
-			if p.failed != nil {
-				panic(p.failed) // on the caller's goroutine, which recovers panics
-			}
-			if !yield(p) {
+func parseAll(files []change.File, take func(parsed)) {
+	next := make(chan chan parsed, runtime.GOMAXPROCS(0)-1)
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		defer close(next)
+		for _, f := range files {
+			one := make(chan parsed, 1)
+			select {
+			case next <- one:
+				go func() { one <- parseFile(f) }()
+			case <-stop:
 				return
 			}
 		}
+	}()
+	for one := range next {
+		p := <-one
+		if p.failed != nil {
+			panic(p.failed) // on the caller's goroutine, which recovers panics
+		}
+		take(p)
 	}
 }
 
