@@ -56,8 +56,13 @@ func (s *source) of(i int) string {
 	return s.text[s.tokens[i].from:s.tokens[i].to]
 }
 
-// mate is the bracket that belongs to a bracket; -1 for a token without.
-func (s *source) mate(i int) int { return int(s.tokens[i].mate) }
+// mate is the bracket that belongs to a bracket; -1 for a token without, and outside the range.
+func (s *source) mate(i int) int {
+	if i < 0 || i >= len(s.tokens) {
+		return -1
+	}
+	return int(s.tokens[i].mate)
+}
 
 // line is the line of a token, counted from 1; that of the last token behind it, and 1 if there is none.
 func (s *source) line(i int) int {
