@@ -44,13 +44,13 @@ func (x *examination) renamed(old, now *side) {
 	if old != nil && now == nil && takes(old.path) && len(old.having(test)) == 0 && len(old.tokens) > 0 {
 		x.gone = append(x.gone, old)
 	}
-	if old == nil || now == nil || old.lang != now.lang || !takes(old.path) || reaches(now.path, old.path) {
+	if old == nil || now == nil || !takes(old.path) || reaches(now.path, old.path) {
 		return
 	}
 	for _, u := range now.having(test) {
 		shared := false // a base class of tests, which others run
 		for p := u.parent; p != nil; p = p.parent {
-			shared = shared || p.word == "trait" || p.word == "mixin" || containsWord(p.side, p.from, p.at, "abstract")
+			shared = shared || containsWord(p.side, p.from, p.at, "abstract")
 		}
 		if !shared && slices.ContainsFunc(old.having(test), func(b *unit) bool { return b.name == u.name }) {
 			x.untaken = append(x.untaken, u)
