@@ -175,7 +175,7 @@ func scriptSteps(n *doc.Node, o shell.Options) []Step {
 		prefix, suffix := "", ""
 		for _, before := range whole[:i] {
 			if trimmed := strings.TrimSpace(before); strings.HasPrefix(trimmed, "set ") || strings.HasPrefix(trimmed, "exit") ||
-				strings.HasPrefix(trimmed, "trap ") || strings.HasPrefix(trimmed, "cd ") {
+				strings.HasPrefix(trimmed, "cd ") {
 				prefix += strings.ReplaceAll(trimmed, "\n", "; ") + "; "
 			}
 		}
@@ -184,7 +184,7 @@ func scriptSteps(n *doc.Node, o shell.Options) []Step {
 				suffix += "\n" + after
 			}
 		}
-		if suffix == "" && strings.Contains(prefix, "set +e") && i+1 < len(steps) && !strings.Contains(strings.Join(whole[i:], "\n"), "exit") {
+		if suffix == "" && strings.Contains(prefix, "set +e") && i+1 < len(steps) {
 			suffix = "\n:" // what follows decides
 		}
 		steps[i].Script = prefix + whole[i] + suffix

@@ -124,8 +124,7 @@ func (c *comparison) ends(f change.File) []int {
 	if was := ends.FindIndex(f.Before); was != nil {
 		ended = f.Before[was[1]:]
 	}
-	lost := func(from []byte) bool { return bytes.Contains(solid(from), solid(rest)) }
-	if !slices.ContainsFunc(bytes.Split(rest, []byte("\n")), does) || !lost(f.Before) || lost(ended) {
+	if !slices.ContainsFunc(bytes.Split(rest, []byte("\n")), does) || bytes.Contains(solid(ended), solid(rest)) {
 		return nil
 	}
 	return at
