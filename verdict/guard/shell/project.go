@@ -84,10 +84,7 @@ func NewProject(files map[string][]byte) *Project {
 }
 
 func (p *Project) scripts(dir, name string, content []byte) {
-	root, err := doc.Parse(name, content)
-	if err != nil {
-		return
-	}
+	root, _ := doc.Parse(name, content)
 	for _, s := range root.Get("scripts").Members() {
 		if commands, err := Parse(s.Value, Options{}); err == nil {
 			p.targets[dir+"\x00npm\x00"+s.Key] = commands
@@ -96,11 +93,8 @@ func (p *Project) scripts(dir, name string, content []byte) {
 }
 
 func (p *Project) tox(dir, name string, content []byte) {
-	root, err := doc.Parse(name, content)
-	if err != nil {
-		return
-	}
-	for _, s := range root.Items {
+	root, _ := doc.Parse(name, content)
+	for _, s := range root.Members() {
 		if s.Key == "tox" {
 			p.deps[dir+"\x00tox\x00"] = [][]string{strings.Fields(strings.ReplaceAll(s.Text("envlist")+"\n"+s.Text("env_list"), ",", " "))}
 		}
@@ -108,7 +102,7 @@ func (p *Project) tox(dir, name string, content []byte) {
 		if !ok {
 			continue
 		}
-		if s.Get("commands") == nil && env != "" {
+		if s.Get("commands") == nil {
 			continue // it runs those of all
 		}
 		all := []Command{}
@@ -138,7 +132,7 @@ func (p *Project) tox(dir, name string, content []byte) {
 func (p *Project) environments(dir string, tox *doc.Node) {
 	p.deps[dir+"\x00tox\x00"] = [][]string{tox.Get("env_list").Strings()}
 	add := func(name string, env *doc.Node) {
-		if env.Get("commands") == nil && name != "" {
+		if env.Get("commands") == nil {
 			return // it runs those of all
 		}
 		all := []Command{}
@@ -252,9 +246,9 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		var out []Command
 		for _, name := range args[1:] {
 			script, named := strings.CutPrefix(name, "npm:")
-			switch commands, err := Parse(name, Options{}); {
+			switch commands, _ := Parse(name, Options{}); {
 			case strings.HasPrefix(name, "-"):
-			case runner == "concurrently" && !named && err == nil:
+			case runner == "concurrently" && !named:
 				out = append(out, commands...)
 			default:
 				out = append(out, p.named(dir, script)...)
