@@ -164,11 +164,7 @@ func (y *yaml) merge(to, from *Node) {
 	}
 }
 
-// parseNEON reads what NEON has in common with YAML; it may be indented by tabs. Of other NEON it reads lines.
+// parseNEON reads what NEON has in common with YAML; it may be indented by tabs.
 func parseNEON(content []byte) (*Node, error) {
-	root, err := parseYAML(bytes.ReplaceAll(content, []byte("\t"), []byte("    ")))
-	if err != nil {
-		return parseLines(content)
-	}
-	return root, nil
+	return parseYAML(bytes.ReplaceAll(content, []byte("\t"), []byte("    ")))
 }

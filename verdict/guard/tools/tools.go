@@ -8,7 +8,6 @@ package tools
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -438,18 +437,14 @@ func (c *comparison) read(f change.File) {
 
 // holds reports whether a setting of a tool can be held: one that is more than a list of files.
 func (t *Tool) holds() bool {
-	return slices.ContainsFunc(t.Settings, func(s Setting) bool { return s.Way < Excluded || s.Way > Uncounted })
+	return slices.ContainsFunc(t.Settings, func(s Setting) bool { return s.Way < Excluded })
 }
 
 func parse(name string, content []byte, wanted bool) (*doc.Node, error) {
 	if !wanted || content == nil {
 		return nil, nil
 	}
-	root, err := doc.Parse(name, content)
-	if err == nil && path.Ext(name) == ".neon" && root.Kind != doc.Map { // package doc has read lines
-		return nil, errors.New("it is not indented as NEON is")
-	}
-	return root, err
+	return doc.Parse(name, content)
 }
 
 func (c *comparison) pair(t *Tool, dir string) *pair {
