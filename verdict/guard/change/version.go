@@ -32,8 +32,8 @@ func Fits(pattern, name string) bool {
 	if !strings.Contains(pattern, "/") {
 		name = path.Base(name)
 	}
-	ok, err := path.Match(pattern, name)
-	return ok && err == nil
+	ok, _ := path.Match(pattern, name)
+	return ok
 }
 
 // FitsAny reports whether a file's name matches one of some patterns.
