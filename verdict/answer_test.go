@@ -342,3 +342,16 @@ func TestJudgeBoundsDoubts(t *testing.T) {
 		t.Errorf("path: %d bytes of doubts", len(all))
 	}
 }
+
+// TestTabsAndLineEndsWithinStringsAreRead accepts what a session writes that copies code as it is.
+func TestTabsAndLineEndsWithinStringsAreRead(t *testing.T) {
+	a := walked()
+	f := finding(Major)
+	f.Why = "tab:\tline:\nquote:\"backslash:\\"
+	a.Findings = []Finding{f}
+	raw := strings.NewReplacer(`tab:\t`, "tab:\t", `line:\n`, "line:\n").Replace(encode(t, a))
+	j := Judge(block(raw)+closing(RequestChanges), nonce, grounded())
+	if len(j.Answer.Findings) != 1 || j.Answer.Findings[0].Why != f.Why {
+		t.Errorf("the findings are %+v, with the doubts %q", j.Answer.Findings, j.Doubts)
+	}
+}

@@ -67,7 +67,7 @@ func readBlock(body string, into any) (prose string, err error) {
 	if start < 0 || (start > 0 && rest[start-1] != '\n') {
 		return "", fmt.Errorf("the answer has no %q block", Fence)
 	}
-	data := rest[start+len(open):]
+	data := escaped(rest[start+len(open):])
 	// Unmarshal also bounds the depth that uniqueKeys then walks.
 	if err := json.Unmarshal([]byte(data), into); err != nil {
 		return "", fmt.Errorf("the %q block is not the JSON asked for: %w", Fence, err)
@@ -76,6 +76,23 @@ func readBlock(body string, into any) (prose string, err error) {
 		return "", fmt.Errorf("the %q block is ambiguous: %w", Fence, err)
 	}
 	return rest[:start], nil
+}
+
+// escaped writes tabs and line ends within the strings of JSON by their escapes. Sessions that copy code into a quote
+// tend to copy them as they are.
+func escaped(data string) string {
+	quoted, literal := false, false
+	var out strings.Builder
+	for _, r := range data {
+		if quoted && (r == '\t' || r == '\n' || r == '\r') {
+			out.WriteString(map[rune]string{'\t': `\t`, '\n': `\n`, '\r': `\r`}[r])
+			continue
+		}
+		quoted = quoted != (r == '"' && !literal)
+		literal = r == '\\' && !literal
+		out.WriteRune(r)
+	}
+	return out.String()
 }
 
 // beforeData is the prose of a body whose data cannot be read. The data itself is no prose: a single line of it can
