@@ -270,8 +270,12 @@ func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Ju
 // again asks once more after an incomplete answer.
 func (m material) again(ctx context.Context, answer verdict.Judgement, files []string, nonce string) Prompt {
 	lacks := slices.Clone(answer.Doubts)
+	read, ask := answer.Answer.Findings != nil, "Give"
+	if read {
+		ask = "Examine what you left out. Then give"
+	}
 	for _, f := range files {
-		if !slices.Contains(answer.Answer.Files, f) {
+		if read && !slices.Contains(answer.Answer.Files, f) {
 			lacks = append(lacks, "not examined: "+f)
 		}
 	}
@@ -290,7 +294,7 @@ func (m material) again(ctx context.Context, answer verdict.Judgement, files []s
 	}
 	return Prompt{
 		{"again", "\n# Once more\n\nYour last answer cannot be used as it is:\n" + m.whole(Passage{"what it lacks", strings.Join(lacks, "\n")}) +
-			"\nExamine what you left out. Then give the whole answer again, in the same form: all dimensions, every changed file of this turn, " +
+			"\n" + ask + " the whole answer again, in the same form: all dimensions, every changed file of this turn, " +
 			"all findings, the earlier ones too, be it among those that are gone, and an answer to each piece of evidence. What you take back " +
 			"goes under candidates.\n"},
 		{"closing", verdictClosing(nonce)},

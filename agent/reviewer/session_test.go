@@ -56,6 +56,9 @@ func TestWhatAnAnswerLacksIsAskedForOnce(t *testing.T) {
 				if !strings.Contains(r.Prompt, "# Once more") || strings.Contains(r.Prompt, "# Guidelines") {
 					t.Errorf("the second turn asks:\n%s", r.Prompt)
 				}
+				if strings.HasPrefix(name, "no block") && strings.Contains(r.Prompt, "not examined") {
+					t.Errorf("the second turn asks for files, where only the form was wrong:\n%s", r.Prompt)
+				}
 				r.Prompt = "- code.txt (added +1 -0)\n" + r.Prompt
 				text, err := answering()(r)
 				return tc.second(text), err
