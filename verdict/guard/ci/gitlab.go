@@ -175,7 +175,7 @@ func scriptSteps(n *doc.Node, o shell.Options) []Step {
 		prefix, suffix := "", ""
 		for _, before := range whole[:i] {
 			if trimmed := strings.TrimSpace(before); strings.HasPrefix(trimmed, "set ") || strings.HasPrefix(trimmed, "exit") ||
-				strings.HasPrefix(trimmed, "cd ") {
+				strings.HasPrefix(trimmed, "trap ") || strings.HasPrefix(trimmed, "cd ") {
 				prefix += strings.ReplaceAll(trimmed, "\n", "; ") + "; "
 			}
 		}
