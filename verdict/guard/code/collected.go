@@ -50,7 +50,7 @@ func (x *examination) renamed(old, now *side) {
 	for _, u := range now.having(test) {
 		shared := false // a base class of tests, which others run
 		for p := u.parent; p != nil; p = p.parent {
-			shared = shared || containsWord(p.side, p.from, p.at, "abstract")
+			shared = shared || p.word == "trait" || p.word == "mixin" || containsWord(p.side, p.from, p.at, "abstract")
 		}
 		if !shared && slices.ContainsFunc(old.having(test), func(b *unit) bool { return b.name == u.name }) {
 			x.untaken = append(x.untaken, u)
