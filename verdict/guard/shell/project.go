@@ -102,7 +102,7 @@ func (p *Project) tox(dir, name string, content []byte) {
 		if !ok {
 			continue
 		}
-		if s.Get("commands") == nil {
+		if s.Get("commands") == nil && env != "" {
 			continue // it runs those of all
 		}
 		all := []Command{}
@@ -132,7 +132,7 @@ func (p *Project) tox(dir, name string, content []byte) {
 func (p *Project) environments(dir string, tox *doc.Node) {
 	p.deps[dir+"\x00tox\x00"] = [][]string{tox.Get("env_list").Strings()}
 	add := func(name string, env *doc.Node) {
-		if env.Get("commands") == nil {
+		if env.Get("commands") == nil && name != "" {
 			return // it runs those of all
 		}
 		all := []Command{}
