@@ -57,7 +57,7 @@ func (f *finder) bats() {
 
 // block reads the name and the block of a command of Pester: It "pays" -Skip { … }.
 func (f *finder) block(u *unit, n int) bool {
-	for k := n; k < min(len(f.tokens), n+maxHead) && !f.tokens[k].first; k++ {
+	for k := n; k < min(len(f.tokens), n+maxHead) && (!f.tokens[k].first || f.of(k-1) == "`"); k++ {
 		mate := f.mate(k)
 		if f.of(k) == "{" && mate > k && f.of(k-1) != "@" {
 			u.body, u.to = k+1, mate+1
