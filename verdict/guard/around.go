@@ -130,7 +130,7 @@ func (a *around) module(ctx context.Context, folder code.Folder) {
 			switch sub := strings.HasSuffix(name, "/"); {
 			case sub && !vendored(full+"/"):
 				dirs = append(dirs, full)
-			case !sub && !found && !a.have[full] && folder.Has(full) && strings.HasSuffix(name, "_test.go"):
+			case !sub && !found && !a.have[full] && folder.Has(full) && strings.HasSuffix(name, "_test.go") && code.IsTest(full):
 				found = true
 				a.take(ctx, dirs[i], func(name string) bool { return name == full }, maxAround)
 			}

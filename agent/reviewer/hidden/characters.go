@@ -42,7 +42,7 @@ func ordinary(r, before, after rune, rtl bool) bool {
 			r == 0x200D && pictorial(before) && pictorial(after)
 	case r == 0xFE0E || r == 0xFE0F:
 		// This selector turns a digit, # or * into a keycap. Some programs write the selector twice.
-		return pictorial(before) && (!invisible(before) || before == r) || strings.ContainsRune("#*0123456789", before)
+		return pictorial(before) && (!invisible(before) || before == r) || strings.ContainsRune("#*0123456789", before) && before != 0
 	case r >= 0xFE00 && r <= 0xFE0D, r >= 0xE0100 && r <= 0xE01EF:
 		// Of punctuation, they choose the form in East Asian text (StandardizedVariants.txt of Unicode 16).
 		return unicode.In(before, unicode.Han, unicode.Myanmar, unicode.Sm) || r <= 0xFE01 && strings.ContainsRune("、。！，．：；？‘’“”", before)

@@ -74,6 +74,9 @@ func Find(text string) []Passage {
 // Find tolerates as an accident of copying.
 func Reveal(text string) string {
 	marks := scan(text, 0)
+	if len(marks) == 0 {
+		return text
+	}
 	var b strings.Builder
 	at := 0
 	for _, m := range marks {

@@ -97,16 +97,17 @@ func seeming(word string) (string, bool) {
 		plain = false
 		// Latin letters beyond ASCII belong to a language, and a small Greek letter is a quantity in a
 		// formula. Fullwidth letters are neither.
-		latin := unicode.Is(unicode.Latin, r) && r < 0xFF21
+		latin := unicode.Is(unicode.Latin, r) && (r < 0xFF21 || r > 0xFF5A)
 		told = told || ascii[r] == 0 || latin || unicode.Is(unicode.Greek, r) && unicode.IsLower(r) && r != 'ο'
 		return ascii[r]
 	}, word)
 	return said, !plain && !told
 }
 
-// mixed reports whether a word with letters that only look like ASCII has letters of ASCII, too.
+// mixed reports whether a word has ASCII letters next to others that only look like ASCII.
 func mixed(word string) bool {
-	return strings.ContainsFunc(word, func(r rune) bool { return r <= unicode.MaxASCII && unicode.IsLetter(r) })
+	letters := strings.ContainsFunc(word, func(r rune) bool { return r <= unicode.MaxASCII && unicode.IsLetter(r) })
+	return letters && strings.ContainsFunc(word, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 var (

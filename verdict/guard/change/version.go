@@ -32,8 +32,8 @@ func Fits(pattern, name string) bool {
 	if !strings.Contains(pattern, "/") {
 		name = path.Base(name)
 	}
-	ok, _ := path.Match(pattern, name)
-	return ok
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
 }
 
 // FitsAny reports whether a file's name matches one of some patterns.

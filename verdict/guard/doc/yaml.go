@@ -164,7 +164,11 @@ func (y *yaml) merge(to, from *Node) {
 	}
 }
 
-// parseNEON reads what NEON has in common with YAML; it may be indented by tabs.
+// parseNEON reads what NEON has in common with YAML; it may be indented by tabs. Of other NEON it reads lines.
 func parseNEON(content []byte) (*Node, error) {
-	return parseYAML(bytes.ReplaceAll(content, []byte("\t"), []byte("    ")))
+	root, err := parseYAML(bytes.ReplaceAll(content, []byte("\t"), []byte("    ")))
+	if err != nil {
+		return parseLines(content)
+	}
+	return root, nil
 }

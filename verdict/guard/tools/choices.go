@@ -79,7 +79,8 @@ func diagnostic(text string) bool {
 
 // compilerWarning is the number of one of the compiler's own warnings: CS0649, 0649 and 649 are the same.
 func compilerWarning(name string) string {
-	if number := strings.TrimLeft(strings.TrimPrefix(strings.ToUpper(name), "CS"), "0"); strings.Trim(number, "0123456789") == "" {
+	if number := strings.TrimLeft(strings.TrimPrefix(strings.ToUpper(name), "CS"), "0"); number != "" &&
+		strings.Trim(number, "0123456789") == "" {
 		return number
 	}
 	return name

@@ -172,7 +172,7 @@ func (c *comparison) replaced(t *Tool) bool {
 // renamed reports whether a rule continues under another name.
 func renamed(t *Tool, was value, after map[string]value) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(after)), func(is value) bool {
-		return is.setting.Way == was.setting.Way && t.same(base(was.key), base(is.key)) &&
+		return is.setting.Way == was.setting.Way && is.key != was.key && t.same(base(was.key), base(is.key)) &&
 			!weaker(was.setting.Way, was.text, is.text)
 	})
 }
@@ -192,12 +192,12 @@ func (c *comparison) fresh(p *pair, is value) {
 			return
 		}
 	}
-	if p.before.offAbove(is.key) {
+	if c.moved(p, is) || p.before.offAbove(is.key) {
 		return
 	}
 	tier := is.tier()
 	// In an existing file the rule may never have been on; nobody turns off a rule that is off.
-	unknown := s.Default == "" && s.Implied == "" && s.Way == On
+	unknown := s.Default == "" && s.Implied == "" && s.Way == On && p.before.files[is.file]
 	named := func(key string) bool { return base(key) == s.Beside }
 	beside := s.Beside != "" && slices.ContainsFunc(slices.Collect(maps.Keys(p.after.values)), named)
 	// The setting may come from a configuration that this one was based on or, in a new file, from another
@@ -227,12 +227,39 @@ func (c *comparison) commanded(key string) bool {
 // offAbove reports whether what a key belongs to was off as a whole, so that nothing in it can be milder now.
 func (p part) offAbove(key string) bool {
 	for i := range key {
-		if was, there := p.values[key[:i]]; key[i] == '/' && there && off(was.text) {
+		if was, there := p.values[key[:i]]; key[i] == '/' && there && was.setting.Way == On && off(was.text) {
 			return true
 		}
 	}
 	return false
 }
+
+// moved reports whether the same tool loses a setting with that name and value, or an element of a list,
+// elsewhere. An element of a folder's list does not move up, to more folders.
+func (c *comparison) moved(p *pair, is value) bool {
+	gone := func(list []value, setting *Setting) bool {
+		return slices.ContainsFunc(list, func(v value) bool { return v.setting == setting && v.text == is.text })
+	}
+	for _, other := range c.had[p.tool] {
+		if other == p {
+			continue
+		}
+		for key, was := range other.before.values {
+			if gone([]value{was}, is.setting) && base(key) == base(is.key) && !has(other.after.values, key) {
+				return true
+			}
+		}
+		for key, list := range other.before.lists {
+			if gone(list, is.setting) && !gone(other.after.lists[key], is.setting) && depth(other.dir) <= depth(p.dir) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// depth is the number of folders from the root to a folder.
+func depth(dir string) int { return strings.Count(path.Join(dir, "file"), "/") }
 
 func has[K comparable, V any](m map[K]V, key K) bool { _, ok := m[key]; return ok }
 
@@ -311,7 +338,7 @@ func weaker(w Way, was, is string) bool {
 		a, okA := amount(was)
 		b, okB := amount(is)
 		if was == "max" { // the highest level of PHPStan
-			return okB
+			return w == Floor && okB
 		}
 		return okA && okB && (w == Floor && b < a || w == Ceiling && b > a)
 	case On:

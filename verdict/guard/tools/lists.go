@@ -71,7 +71,7 @@ func (c *comparison) lists(p *pair) {
 				add(change.Evidence, "uncounted", "which no longer counts")
 			case w == Skipped:
 				tier := v.tier()
-				covers := func(gone value) bool { return change.Fits(gone.text, v.text) }
+				covers := func(gone value) bool { return wide(gone) && change.Fits(gone.text, v.text) }
 				if !wide(v) && slices.ContainsFunc(p.tool.without(p.before.lists[key], p.after.lists[key]), covers) {
 					tier = change.Evidence // a pattern that left it out, too, is gone
 				}
@@ -257,21 +257,4 @@ func (t *Tool) plain(name string) string {
 		name = t.Plain(name)
 	}
 	return strings.TrimSuffix(punctuation.Replace(name), "s")
-}
-
-// moved reports whether the same tool loses that element of a list elsewhere. An element of a folder's list does not move up, to
-// more folders.
-func (c *comparison) moved(p *pair, is value) bool {
-	gone := func(list []value) bool {
-		return slices.ContainsFunc(list, func(v value) bool { return v.setting == is.setting && v.text == is.text })
-	}
-	depth := func(dir string) int { return strings.Count(path.Join(dir, "file"), "/") }
-	for _, other := range c.had[p.tool] {
-		for key, list := range other.before.lists {
-			if gone(list) && !gone(other.after.lists[key]) && depth(other.dir) <= depth(p.dir) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -83,7 +83,7 @@ func ownersLost(file string, before, after []owning, files []change.File) (found
 			say(change.Evidence, "Fewer people can approve "+was.pattern+" now.", was, is)
 		case len(lost) > 0 && (len(gained) == 0 || fallsBack):
 			say(change.Hold, "Those who had to approve "+was.pattern+" no longer have to: "+strings.Join(lost, ", ")+".", was, is)
-		case everything(file, was.pattern):
+		case everything(file, was.pattern) && !slices.EqualFunc(lost, gained, qualified):
 			say(change.Hold, "Others can approve the whole repository now.", was, is)
 		default:
 			say(change.Evidence, "Who has to approve "+was.pattern+" is changed.", was, is)
@@ -110,6 +110,9 @@ func (o owning) text() string {
 func ruled(rules []owning, pattern string) bool {
 	return slices.ContainsFunc(rules, func(r owning) bool { return r.pattern == pattern })
 }
+
+// qualified reports whether an owner is named with its organization now, as GitHub asks of a team.
+func qualified(was, is string) bool { return strings.HasPrefix(was, "@") && path.Base(is) == was[1:] }
 
 func missingFrom(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })

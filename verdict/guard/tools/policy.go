@@ -30,7 +30,7 @@ func policies(files []change.File) []change.Finding {
 			found = append(found, lostRules(f, kept)...)
 		case isOwn(f.Path) && path.Ext(f.Path) == ".md":
 			found = append(found, guidelineRows(f, all)...)
-		case isOwn(f.OldPath) || isOwn(f.Path):
+		case isOwn(f.OldPath) || isOwn(f.Path) && path.Ext(f.Path) != ".md":
 			found = append(found, reviewSettings(f)...)
 		case isGuide(f.OldPath):
 			found = append(found, lostRules(f, kept)...)
@@ -66,7 +66,7 @@ func statements(name string, content []byte) ([]statement, error) {
 		if strings.HasPrefix(name, ".github/settings.y") || path.Base(name) == "OWNERS" { // labels decide nothing, unless they keep from merging
 			keeps := func(label string) bool { return strings.HasPrefix(label, "do-not-merge") }
 			root.Items = slices.DeleteFunc(root.Items, func(n *doc.Node) bool {
-				return n.Key == "labels" && !slices.ContainsFunc(n.Strings(), keeps)
+				return n.Key == "labels" && !slices.ContainsFunc(n.Strings(), keeps) || n.Key == "milestones"
 			})
 		}
 		visit(root, nil, nil, func(n *doc.Node, keys []string, _ []*doc.Node) {

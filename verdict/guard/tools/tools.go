@@ -8,6 +8,7 @@ package tools
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -437,14 +438,18 @@ func (c *comparison) read(f change.File) {
 
 // holds reports whether a setting of a tool can be held: one that is more than a list of files.
 func (t *Tool) holds() bool {
-	return slices.ContainsFunc(t.Settings, func(s Setting) bool { return s.Way < Excluded })
+	return slices.ContainsFunc(t.Settings, func(s Setting) bool { return s.Way < Excluded || s.Way > Uncounted })
 }
 
 func parse(name string, content []byte, wanted bool) (*doc.Node, error) {
 	if !wanted || content == nil {
 		return nil, nil
 	}
-	return doc.Parse(name, content)
+	root, err := doc.Parse(name, content)
+	if err == nil && path.Ext(name) == ".neon" && root.Kind != doc.Map { // package doc has read lines
+		return nil, errors.New("it is not indented as NEON is")
+	}
+	return root, err
 }
 
 func (c *comparison) pair(t *Tool, dir string) *pair {

@@ -226,6 +226,7 @@ func TestChangesOfOwnersAndPoliciesAreFound(t *testing.T) {
 	for name, tt := range map[string]struct{ file, before, after, want string }{
 		"an owner gone":            {"CODEOWNERS", "* @a @b\n", "*  @a # x\n", "evidence policy/owners:1"},
 		"the last owner gone":      {"CODEOWNERS", "* @a @b\n", "*\n", "hold policy/owners:1"},
+		"a team with its company":  {"CODEOWNERS", "* @a @core\n", "* @a @acme/core\n", "evidence policy/owners:1"},
 		"a team with another one":  {"CODEOWNERS", "* @core\n", "* @acme/core @b\n", "hold policy/owners:1"},
 		"a team of another name":   {"CODEOWNERS", "* @core\n", "* @acme/score\n", "hold policy/owners:1"},
 		"a team of another firm":   {"CODEOWNERS", "* @x/core\n", "* @acme/core\n", "hold policy/owners:1"},

@@ -65,7 +65,7 @@ func Altered(f change.File, part func(keys, gone, fresh []string) Part) (found A
 			found.Places = append(found.Places, a.place(f.Path))
 		}
 	}
-	if same && doc.IsScript(f.OldPath) {
+	if same && doc.IsScript(f.OldPath) && doc.IsScript(f.Path) && whole != Nothing {
 		found.Places = otherwise(f, whole)
 	}
 	return found
@@ -218,7 +218,7 @@ func (a alteration) certain(part Part, had, has settings) (f change.Finding, is 
 	switch {
 	case limits.in(a.name) && both:
 		return f, m != n && floors.in(a.name) == (m < n) && used.in(a.name) && most.in(a.name)
-	case part >= Sure && strict.MatchString(was) && !strict.MatchString(now) && has.having(strict) < had.having(strict) &&
+	case part >= Sure && strict.MatchString(was) && !strict.MatchString(now) && has.having(strict) < had.having(strict) && now != "true" &&
 		!slices.ContainsFunc(a.keys, says) && !kept.in(was+" "+now) && len(prepares([]value{a.gone[0], a.fresh[0]})) == 2:
 		f.Kind, f.Rule, f.Why = change.Strictness, "words/warnings-allowed", "Warnings are no longer errors here."
 		return f, true
@@ -315,7 +315,7 @@ func (a *alteration) counts(part Part, there bool) bool {
 		gone, fresh = prepares(gone), prepares(fresh)
 	} else if len(a.keys) == 0 {
 		says := func(v value) bool {
-			return strings.HasPrefix(v.text, "//") || output.in(v.text)
+			return strings.HasPrefix(v.text, "#") || strings.HasPrefix(v.text, "//") || output.in(v.text)
 		}
 		gone, fresh = slices.DeleteFunc(gone, says), slices.DeleteFunc(fresh, says)
 	}

@@ -148,7 +148,7 @@ func nameOf(item *doc.Node, i int) string {
 	for _, key := range []string{"name", "id", "uses", "task", "run", "script"} {
 		text, _, _ := strings.Cut(item.Text(key), "@")
 		for _, part := range parts(text, true) {
-			if part.text != "" {
+			if part.text != "" && !strings.HasPrefix(part.text, "#") {
 				return part.text
 			}
 		}
