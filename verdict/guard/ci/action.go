@@ -27,11 +27,11 @@ var (
 	hosted         = checks.Words("hosted")
 	covering       = checks.Lists("covering")
 	steering       = checks.Words("steering")
-	standard       = checks.Words("standard")
 	testing        = checks.Words("testing")
 	payload        = checks.Words("payload")
 	pulls          = checks.Pairs("pulls")
 	global         = checks.Words("global")
+	standard       = checks.Words("standard")
 	travisScripts  = checks.Pairs("travisScripts")
 	travisAxes     = checks.Words("travisAxes")
 )
@@ -40,7 +40,8 @@ var (
 func actionCheck(uses string, with map[string]string) (name string, args []string) {
 	uses = strings.ToLower(uses)
 	for prefix, check := range actions {
-		if !strings.HasPrefix(uses, prefix) {
+		rest, ok := strings.CutPrefix(uses, prefix)
+		if !ok || !strings.ContainsAny((rest + "@")[:1], "@/:") && !strings.ContainsAny(prefix[len(prefix)-1:], "/-@") { // the name goes on
 			continue
 		}
 		args := []string{check}
@@ -82,9 +83,9 @@ type action struct {
 // readAction reads a composite action; an action that does not parse has no steps. It reports false for one that is a
 // program, which is not read.
 func readAction(name string, content []byte) (a action, composite bool) {
-	root, _ := doc.Parse(name, content)
-	if using := root.Text("runs", "using"); using == "docker" || strings.HasPrefix(using, "node") {
-		return action{}, false
+	root, err := doc.Parse(name, content)
+	if using := root.Text("runs", "using"); err != nil || using == "docker" || strings.HasPrefix(using, "node") {
+		return action{}, err != nil
 	}
 	a = action{githubJob(root, &doc.Node{Kind: doc.Map, Items: root.Get("runs").Members()}).Steps, Cell{}}
 	parseOnce(a.steps)

@@ -137,7 +137,7 @@ func azureStrength(n *doc.Node) Strength {
 	case condition == "" || strings.HasPrefix(condition, "succeeded") || strings.HasPrefix(condition, "always"),
 		strings.HasPrefix(condition, "not(canceled"):
 		return Always
-	case condition == "false" || condition == "failed()":
+	case condition == "false" || condition == "never()" || condition == "failed()":
 		return Never
 	case strings.Contains(condition, "'refs/heads/") || strings.Contains(condition, "ne(variables['Build.Reason'], 'PullRequest')"):
 		return Elsewhere

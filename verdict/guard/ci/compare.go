@@ -167,13 +167,13 @@ func (c *comparison) add(tier change.Tier, kind change.Kind, rule, why string, a
 
 func (c *comparison) unexamined() {
 	for name, err := range c.after.broken {
-		if c.before.broken[name] == nil {
+		if was := c.before.broken[name]; was == nil || was.Error() != err.Error() {
 			c.add(change.HoldIf(c.breaks(name)), change.Unexamined, "unread",
 				"This pipeline cannot be read, so what it checks is not known: "+strings.Split(err.Error(), "\n")[0], change.Place{Path: name})
 		}
 	}
 	for name, lines := range c.after.unread {
-		if len(lines) > len(c.before.unread[name]) {
+		if len(lines) > len(c.before.unread[name]) && c.after.broken[name] == nil {
 			c.add(change.Evidence, change.Unexamined, "unread-script",
 				"This script cannot be read as a shell's, so what it checks is not known.",
 				change.Place{Path: name, Line: lines[len(lines)-1]})
@@ -183,8 +183,8 @@ func (c *comparison) unexamined() {
 
 // breaks reports whether the change broke a pipeline that could be read, and so may have checked something.
 func (c *comparison) breaks(name string) bool {
-	was := c.before.pipelines[name]
-	return c.before.broken[name] == nil && (was.Strength >= Sometimes || was.Called)
+	was, there := c.before.pipelines[name]
+	return there && c.before.broken[name] == nil && (was.Strength >= Sometimes || was.Called)
 }
 
 func names(runs []Run) (out []string) {

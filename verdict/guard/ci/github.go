@@ -248,7 +248,7 @@ func conditioned(step, job *doc.Node, known Cell) func(Cell) Strength {
 					out = min(out, Sometimes)
 				}
 			}
-			if c := n.Get("continue-on-error"); c != nil {
+			if c := n.Get("continue-on-error"); c != nil && c.Value != "" {
 				switch holds(c.Value, cell) {
 				case yes:
 					out = Never

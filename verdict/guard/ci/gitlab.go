@@ -184,7 +184,7 @@ func scriptSteps(n *doc.Node, o shell.Options) []Step {
 				suffix += "\n" + after
 			}
 		}
-		if suffix == "" && strings.Contains(prefix, "set +e") && i+1 < len(steps) {
+		if suffix == "" && strings.Contains(prefix, "set +e") && i+1 < len(steps) && !strings.Contains(strings.Join(whole[i:], "\n"), "exit") {
 			suffix = "\n:" // what follows decides
 		}
 		steps[i].Script = prefix + whole[i] + suffix

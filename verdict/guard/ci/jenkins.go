@@ -37,7 +37,7 @@ func readJenkins(content []byte) (Pipeline, error) {
 			for _, b := range open {
 				strength = min(strength, b.strength)
 			}
-			if contains(words, "sh", "bat") {
+			if contains(words, "sh", "bat") && text != "" {
 				script := strings.Trim(text, `"'`)
 				s := Step{Line: t.Line, Script: strings.ReplaceAll(script, `\"`, `"`), ScriptLine: t.Line - 1, Options: shell.Options{Errexit: true},
 					Strength: fixed(strength)}
@@ -61,7 +61,7 @@ func readJenkins(content []byte) (Pipeline, error) {
 			open, words = append(open, b), nil
 		case text == "}":
 			open, words = open[:max(0, len(open)-1)], nil
-		case strings.Contains(t.Text, "\n"), text == ";":
+		case strings.Contains(t.Text, "\n") && text == "" || text == ";":
 			words = nil
 		case text != "":
 			words = append(words, text)

@@ -46,7 +46,7 @@ func readListed(root *doc.Node) (Pipeline, error) {
 			case slices.Contains([]string{"script", "command", "commands", "test_script", "build_script"}, item.Key) ||
 				strings.HasSuffix(item.Key, "_script"):
 				job.Steps = append(job.Steps, scriptSteps(item, shell.Options{Errexit: true})...)
-			default:
+			case item.Key != "when":
 				walk(item, strength)
 			}
 		}

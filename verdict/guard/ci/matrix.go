@@ -46,7 +46,7 @@ func cells(matrix *doc.Node) []Cell {
 				next = append(next, one)
 			}
 			for _, v := range axis.Items {
-				if one := maps.Clone(base); len(next) < maxCells {
+				if one := maps.Clone(base); axis.Kind == doc.List && len(next) < maxCells {
 					set(one, axis.Key, v)
 					next = append(next, one)
 				}

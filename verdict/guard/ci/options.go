@@ -99,7 +99,7 @@ func leavesOut(args []string) (first string) {
 			value = args[i+1]
 		}
 		chosen := slices.Contains(choosing, name) && others.MatchString(value)
-		if name == "--" {
+		if name == "--" && i+1 < len(args) {
 			continue
 		}
 		if !slices.Contains(leaving, name) && !chosen {
@@ -167,7 +167,7 @@ func (c *comparison) commands() {
 					can, len(now)), change.Place{Path: was.Path, Line: now[0].Line, After: was.command()})
 			}
 		}
-		if was.Strength == Never || ran(c.after.others, was) ||
+		if was.Strength == Never || ran(c.after.others, was) || ran(c.after.runs, was) ||
 			slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == was.Path }) {
 			continue
 		}

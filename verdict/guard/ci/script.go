@@ -124,7 +124,8 @@ func (c *comparison) ends(f change.File) []int {
 	if was := ends.FindIndex(f.Before); was != nil {
 		ended = f.Before[was[1]:]
 	}
-	if !slices.ContainsFunc(bytes.Split(rest, []byte("\n")), does) || bytes.Contains(solid(ended), solid(rest)) {
+	lost := func(from []byte) bool { return bytes.Contains(solid(from), solid(rest)) }
+	if !slices.ContainsFunc(bytes.Split(rest, []byte("\n")), does) || !lost(f.Before) || lost(ended) {
 		return nil
 	}
 	return at

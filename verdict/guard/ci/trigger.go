@@ -24,7 +24,7 @@ func (c *comparison) triggers() {
 			if known && slices.Contains(forPulls[:2], t.Event) && !slices.ContainsFunc(is.Triggers,
 				func(o Trigger) bool { return slices.Contains(forPulls, o.Event) }) {
 				// A pipeline that runs for pull requests calls it, as often as its own filter of paths let it run.
-				if is.Called && (is.Strength >= was.Strength || t.onPaths() && c.chosen(name)) || c.covered(name) {
+				if is.Called && (is.Strength >= was.Strength || is.Strength == Sometimes && t.onPaths() && c.chosen(name)) || c.covered(name) {
 					continue
 				}
 				tier := change.HoldIf(!is.Called || !c.kept(name)) // else its jobs ran on a condition, and it is called on one
@@ -43,7 +43,7 @@ func (t Trigger) onPaths() bool {
 
 // chosen reports whether a pipeline is called where another job decides that it is, as one does that looks at what changed.
 func (c *comparison) chosen(name string) bool {
-	calls := func(j Job) bool { return j.Calls == name && j.Chosen }
+	calls := func(j Job) bool { return j.Calls == name && j.Chosen && j.Strength == Sometimes }
 	return slices.ContainsFunc(slices.Collect(maps.Values(c.after.jobs)), calls)
 }
 
@@ -52,7 +52,7 @@ func (c *comparison) manual() {
 	for _, name := range slices.Sorted(maps.Keys(c.before.pipelines)) {
 		was, is := c.before.pipelines[name], c.after.pipelines[name]
 		if was.Strength > Never && is.Strength == Never && !is.Called && len(was.Triggers) > 0 && len(is.Triggers) > 0 &&
-			!slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }) {
+			c.after.broken[name] == nil && !slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }) {
 			c.add(change.Evidence, change.CI, "trigger-gone", "The workflow runs only when somebody starts it.",
 				change.Place{Path: name, Line: was.Triggers[0].Line, Before: was.Triggers[0].Event})
 		}

@@ -188,7 +188,7 @@ func (c Command) Idle() bool {
 	if name := path.Base(args[0]); slices.Contains(idle, name) || slices.Contains(examining, name) {
 		return true
 	}
-	if docker := path.Base(args[0]); strings.HasPrefix(docker, "docker") {
+	if docker := path.Base(args[0]); strings.HasPrefix(docker, "docker") || docker == "podman" {
 		return !slices.ContainsFunc(args, func(a string) bool { return a == "run" || a == "exec" || a == "build" })
 	}
 	word := slices.IndexFunc(args[1:], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
@@ -208,7 +208,7 @@ func (c Command) vain() bool {
 		return true
 	}
 	name := path.Base(args[0])
-	return c.Idle() && !strings.HasPrefix(args[0], "$") && !strings.HasPrefix(name, "docker") &&
+	return c.Idle() && !strings.HasPrefix(args[0], "$") && !strings.HasPrefix(name, "docker") && name != "podman" &&
 		!strings.HasPrefix(name, "python") && !slices.Contains(examining, name)
 }
 
@@ -342,7 +342,7 @@ func target(runner string, args []string) (Check, bool) {
 			return Check{}, false
 		case (name == "mvn" || name == "gradle") && (slices.Contains(phases, last) || checking(last)):
 			return Check{Name: name + " " + last}, true
-		case a == "t" && name == "npm":
+		case (a == "t" || a == "tst") && name == "npm":
 			return Check{Name: "npm test"}, true
 		case a == "clean" && (name == "mvn" || name == "gradle"): // before other phases
 		case fixing(a):

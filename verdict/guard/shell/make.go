@@ -99,7 +99,7 @@ func (p *Project) makefile(dir, runner, text string) {
 				}
 				p.targets[key] = append(p.targets[key], []Command{}...)
 			}
-			if inline && !strings.Contains(reference.ReplaceAllString(list, ""), "=") { // no variable of this target
+			if inline && runner == "make" && !strings.Contains(reference.ReplaceAllString(list, ""), "=") { // no variable of this target
 				recipe(first)
 			}
 		}

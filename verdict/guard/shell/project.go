@@ -84,7 +84,10 @@ func NewProject(files map[string][]byte) *Project {
 }
 
 func (p *Project) scripts(dir, name string, content []byte) {
-	root, _ := doc.Parse(name, content)
+	root, err := doc.Parse(name, content)
+	if err != nil {
+		return
+	}
 	for _, s := range root.Get("scripts").Members() {
 		if commands, err := Parse(s.Value, Options{}); err == nil {
 			p.targets[dir+"\x00npm\x00"+s.Key] = commands
@@ -93,8 +96,11 @@ func (p *Project) scripts(dir, name string, content []byte) {
 }
 
 func (p *Project) tox(dir, name string, content []byte) {
-	root, _ := doc.Parse(name, content)
-	for _, s := range root.Members() {
+	root, err := doc.Parse(name, content)
+	if err != nil {
+		return
+	}
+	for _, s := range root.Items {
 		if s.Key == "tox" {
 			p.deps[dir+"\x00tox\x00"] = [][]string{strings.Fields(strings.ReplaceAll(s.Text("envlist")+"\n"+s.Text("env_list"), ",", " "))}
 		}
@@ -246,9 +252,9 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		var out []Command
 		for _, name := range args[1:] {
 			script, named := strings.CutPrefix(name, "npm:")
-			switch commands, _ := Parse(name, Options{}); {
+			switch commands, err := Parse(name, Options{}); {
 			case strings.HasPrefix(name, "-"):
-			case runner == "concurrently" && !named:
+			case runner == "concurrently" && !named && err == nil:
 				out = append(out, commands...)
 			default:
 				out = append(out, p.named(dir, script)...)

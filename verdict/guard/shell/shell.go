@@ -239,7 +239,9 @@ func summarised(c *syntax.BinaryCmd) bool {
 	if firstOf(c.Y) == "cs2pr" {
 		return !slices.ContainsFunc(wordsOf(c.Y)[1:], func(w string) bool { return w == "--graceful-warnings" || !strings.HasPrefix(w, "-") })
 	}
-	return firstOf(c.Y) == "tparse" && slices.Contains(wordsOf(c.X), "-json")
+	tests := wordsOf(c.X)
+	return firstOf(c.Y) == "tparse" && len(tests) > 1 && tests[0] == "go" && tests[1] == "test" &&
+		slices.ContainsFunc(tests, func(w string) bool { return w == "-json" || w == "--json" || w == "-json=true" })
 }
 
 // isTest reports whether a statement tests a condition.
@@ -306,7 +308,7 @@ func fails(stmts []*syntax.Stmt) bool {
 		words := wordsOf(s)
 		return len(words) > 0 && (words[0] == "false" || (words[0] == "exit" || words[0] == "return") &&
 			(len(words) == 1 || words[1] != "0")) ||
-			len(words) == 0
+			len(words) == 0 && s.Cmd != nil
 	})
 }
 

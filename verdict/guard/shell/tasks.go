@@ -86,7 +86,7 @@ func steps(runner string, n, list *doc.Node) (out []Command) {
 	if runner == "task" {
 		idle = n.Get("status").Strings()
 	}
-	always := func(s string) bool { return s != "true" }
+	always := func(s string) bool { return s != "true" && s != ":" && s != "exit 0" }
 	for i := range out {
 		out[i].Lost = out[i].Lost || n.Text("ignore_error") == "true" || len(idle) > 0 && !slices.ContainsFunc(idle, always)
 		out[i].Conditional = out[i].Conditional || runner == "task" && slices.ContainsFunc(conditions, func(key string) bool {
