@@ -87,12 +87,12 @@ func (s *side) calls(i int) bool {
 	case next == "(":
 		return true
 	case next == "{":
-		return s.lang.newlines
+		return s.lang.newlines && !control[s.of(i)]
 	case next == "<":
 		n := s.pastAngles(i + 1)
 		return n > i+1 && (s.of(n) == "(" || s.of(n) == "{")
 	default:
-		return s.lang.ruby && (s.tokens[i].first || s.of(i-1) == "{")
+		return s.lang.ruby && (s.tokens[i].first || s.of(i-1) == "{") && !control[s.of(i)]
 	}
 }
 
@@ -113,12 +113,12 @@ func (s *side) asserts(i int) bool {
 		return next == "!" && isAssertion(t)
 	case s.receives(i):
 		return true
-	case !isAssertion(t) || before == "def" || next == ":" || next == "=" || next == "=>":
+	case !isAssertion(t) || before == "def" || before == "fn" || next == ":" || next == "=" || next == "=>":
 		return false
 	case s.lang.ruby && next == "do", (s.lang.name == "Kotlin" || s.lang.name == "Scala") && before != "." && strings.HasPrefix(t, "should"):
 		return true
 	}
-	return s.calls(i)
+	return s.calls(i) || s.lang.ruby && next == "{"
 }
 
 // receiverOf is the first token of the receiver of a method call.
@@ -141,8 +141,10 @@ func (s *side) receiverOf(i int) int {
 // statementEnd is the index after the last token of the statement that begins at a token. The statement ends
 // at a semicolon, at the closing bracket around it, or with a line that no method call continues.
 func (s *side) statementEnd(i int) int {
+	ofLines := s.lang.newlines || s.lang.layout != braces
 	for k := i + 1; k < len(s.tokens); k++ {
-		if t := s.of(k); s.outer[k] != s.outer[i] || t == ";" || t == "," && s.lang.python || s.tokens[k].first && s.lang.newlines && t != "." {
+		if t := s.of(k); s.outer[k] != s.outer[i] || t == ";" || t == "," && s.lang.python ||
+			s.tokens[k].first && ofLines && t != "." && t != "?" {
 			return k
 		}
 		if s.mate(k) > k {
@@ -200,7 +202,7 @@ func (c reading) looser(than reading) bool {
 // allows reports whether an assertion says all that the other one says, and names a further result that it accepts or
 // gives its function an option that is off.
 func (c reading) allows(than reading) bool {
-	off := strings.HasSuffix(c.code, "= False ) ") && !strings.HasSuffix(than.code, "= False ) ") && isAssertion(c.op)
+	off := strings.HasSuffix(c.code, "= False ) ") && !strings.HasSuffix(than.code, "= False ) ") && c.op != "assert" && isAssertion(c.op)
 	return (off || accepting[c.op] && c.op == than.op) && len(c.words) > len(than.words) && share(than.words, c.words) == 1
 }
 
@@ -307,14 +309,20 @@ func (c reading) constant() bool {
 	return true
 }
 
-// tuple reports whether Python's assert has a tuple, a list or a function, which is true whatever is in it: assert (pay() == 3,).
+// tuple reports whether Python's assert has a tuple, a list or a function, or a text. They are true whatever is in them:
+// assert (pay() == 3,).
 func (s *side) tuple(from, to int) bool {
 	open := from + 1
 	if !s.lang.python || s.of(from) != "assert" {
 		return false
 	}
-	return s.of(open) == "lambda" || s.mate(open) == to-1 &&
-		(s.of(open) != "(" || among(open, to, func(k int) bool { return s.of(k) == "," && int(s.outer[k]) == open }))
+	switch s.of(open) {
+	case "(":
+		return s.mate(open) == to-1 && among(open, to, func(k int) bool { return s.of(k) == "," && int(s.outer[k]) == open })
+	case "[", "{":
+		return s.mate(open) == to-1 && to-open > 2
+	}
+	return s.of(open) == "lambda" || s.kindOf(open) == text && open == to-1
 }
 
 // failing is the condition of a Go "if" whose block fails the test.
@@ -322,6 +330,9 @@ func (s *side) failing(u *unit, i int) (from, to int) {
 	open := i + 1
 	for open < u.to && (s.of(open) != "{" || s.outer[open] != s.outer[i]) {
 		open++
+	}
+	if open >= u.to || s.mate(open) < 0 {
+		return 0, 0
 	}
 	for k := open + 1; k < s.mate(open); k++ {
 		if s.mate(k) > k {

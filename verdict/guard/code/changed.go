@@ -62,7 +62,7 @@ func (x *examination) alter(p pair) {
 			one.fresh[says] = n
 		}
 	}
-	if len(one.gone)+len(one.fresh) == 0 {
+	if len(one.gone)+len(one.fresh) == 0 || x.passed(p.after) {
 		return
 	}
 	first := func(u, other *unit, differs map[string]int) (line int) { // one that the other side has may say the word, too
@@ -217,7 +217,7 @@ func (a altered) narrows(names map[string]bool) (narrows bool) {
 		if call && in != nil && open-1 == in.at && among(in.from, in.at, func(n int) bool { return replacing.MatchString(s.of(n)) }) {
 			call = false // Python's @patch gives the test a stand-in
 		}
-		if call && s.marksTest(open-1) && (usualMarks[says] || s.kindOf(i) == text) {
+		if call && s.marksTest(open-1) && (usualMarks[says] || s.kindOf(i) == text && (s.of(i-1) == "(" || usualMarks[s.of(i-2)])) {
 			call = false // its name: [Fact(DisplayName = "…")], @Test("…")
 		}
 		arm := s.lang.rust && s.kindOf(i) == text && (s.of(i-1) == "|" || s.of(i+1) == "|")
@@ -252,7 +252,8 @@ func (u *unit) marksAnew(i int, had bool) bool {
 	a := annotation{side: s, at: i, name: strings.ToLower(name)}
 	ofCase := s.lang.rust && s.casesFrom(i, u.at)
 	known := annotations[a.name] != "" || slices.ContainsFunc(headForms, func(f headForm) bool { return f.fits(a) })
-	return hiding[name] || s.annotation(i) && (!known || ofCase)
+	hides := hiding[name] && (name != "internal" || s.lang.name == "C#") // JUnit takes internal classes of Kotlin
+	return hides || s.annotation(i) && (!known || ofCase)
 }
 
 // replaces reports whether the rest of a statement, up to a token, names something that the file named before: it gets a stand-in.
@@ -335,8 +336,8 @@ func (x *examination) shadowing() []change.Place {
 		had[of{u.side, u.name}] = true
 	}
 	for _, u := range x.pairs.after {
-		old := u.side.other
-		if x.pairs.of[u] == nil && u.role == definition && old != nil && !had[of{old, u.name}] &&
+		s, old := u.side, u.side.other
+		if x.pairs.of[u] == nil && u.role == definition && old != nil && !s.lang.shell && !had[of{old, u.name}] &&
 			(old.uses(u.name) || isAssertion(u.name) && strengths[strings.ToLower(u.name)] != unknown) {
 			x.shadows = append(x.shadows, u.head())
 		}

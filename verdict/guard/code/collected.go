@@ -44,7 +44,7 @@ func (x *examination) renamed(old, now *side) {
 	if old != nil && now == nil && takes(old.path) && len(old.having(test)) == 0 && len(old.tokens) > 0 {
 		x.gone = append(x.gone, old)
 	}
-	if old == nil || now == nil || !takes(old.path) || reaches(now.path, old.path) {
+	if old == nil || now == nil || old.lang != now.lang || !takes(old.path) || reaches(now.path, old.path) {
 		return
 	}
 	for _, u := range now.having(test) {

@@ -23,7 +23,7 @@ func (f *finder) bats() {
 	add := func(u *unit, name syntax.Node, body *syntax.Stmt) {
 		u.from, u.at, u.body, u.to = index(name.Pos()), index(name.Pos()), index(body.Pos())+1, index(body.End())
 		u.name = contentOf(f.text[name.Pos().Offset():name.End().Offset()])
-		if u.at < u.body && u.body <= u.to {
+		if u.at < u.body && u.body <= u.to && u.to <= len(f.tokens) {
 			f.units = append(f.units, u)
 		}
 	}
@@ -57,9 +57,12 @@ func (f *finder) bats() {
 
 // block reads the name and the block of a command of Pester: It "pays" -Skip { … }.
 func (f *finder) block(u *unit, n int) bool {
+	if t := f.of(u.at - 1); !f.tokens[u.at].first && t != "{" && t != ";" {
+		return false
+	}
 	for k := n; k < min(len(f.tokens), n+maxHead) && (!f.tokens[k].first || f.of(k-1) == "`"); k++ {
 		mate := f.mate(k)
-		if f.of(k) == "{" && mate > k && f.of(k-1) != "@" {
+		if f.of(k) == "{" && mate > k && f.of(k-1) != "@" && f.of(k-1) != ":" {
 			u.body, u.to = k+1, mate+1
 			return k > n
 		}

@@ -21,7 +21,7 @@ func (f *finder) braced(i int) *unit {
 	if role := f.lang.infix[w]; role != definition {
 		return f.infix(i, role)
 	}
-	if w == "def" && f.kindOf(i+1) == text { // Spock: def "pays"() { … }
+	if w == "def" && f.kindOf(i+1) == text && f.lang.name == "Java" { // Spock: def "pays"() { … }
 		if body, to := f.extent(i + 2); to > 0 {
 			return &unit{role: test, name: contentOf(f.of(i + 1)), word: w, at: i + 1, from: f.headOf(i), body: body, to: to}
 		}
@@ -47,8 +47,11 @@ func (f *finder) defined(i int) *unit {
 	if f.of(n) == "<" {
 		n = f.pastAngles(n)
 	}
-	for f.kindOf(n) == word && f.of(n+1) == "." {
-		n += 2
+	for f.kindOf(n) == word && (f.of(n+1) == "." || f.of(n) == "class" && f.of(i) == "enum" || f.of(n) == "struct" && f.of(i) == "enum") {
+		n++
+		if f.of(n) == "." {
+			n++
+		}
 	}
 	if f.kindOf(n) != word {
 		return nil
@@ -136,7 +139,7 @@ func (f *finder) expression(i int) (body, to int) {
 		switch {
 		case t == ";" || t == ")" || t == "}" || t == "]":
 			return body, i
-		case f.tokens[i].first && i > body && (f.begins(i) || f.tokens[i].column == 0):
+		case f.tokens[i].first && i > body && (f.begins(i) || f.tokens[i].column == 0 && t != "."):
 			return body, i
 		case f.mate(i) > i:
 			i = f.mate(i)
@@ -166,7 +169,7 @@ func (f *finder) headOf(i int) int {
 			i = p
 		case t == ")" && f.mate(p) > 0 && f.kindOf(f.mate(p)-1) == word && f.marked(f.mate(p)-1):
 			i = f.mate(p)
-		case t == "]" && f.mate(p) >= 0 && !f.lang.newlines:
+		case t == "]" && f.mate(p) >= 0 && !f.lang.newlines || t == "]" && f.mate(p) > 0 && f.of(f.mate(p)-1) == "#":
 			open := f.mate(p)
 			if f.of(open-1) == "!" { // Rust's #![…] applies to the file
 				return i
@@ -178,7 +181,7 @@ func (f *finder) headOf(i int) int {
 			if i = f.angle(p, -1); i == p {
 				return p + 1
 			}
-		case (t == "?" || t == "*" || t == "&") && !f.lang.newlines, t == "." || t == "@":
+		case (t == "." || t == "::" || t == "?" || t == "*" || t == "&") && !f.lang.newlines, t == "." || t == "@":
 			i = p
 		default:
 			return i
@@ -250,7 +253,7 @@ func (f *finder) aliased() {
 		if no.cond != "" {
 			cond = "! " + cond
 		}
-		if f.of(q) == "?" && f.of(n) == ":" && yes.word != "" && yes.word == no.word {
+		if f.of(q) == "?" && f.of(n) == ":" && yes.word != "" && yes.word == no.word && yes.cond != no.cond {
 			f.aliases[f.of(i+1)] = alias{yes.word, cond}
 		}
 	}

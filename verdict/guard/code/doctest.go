@@ -100,8 +100,8 @@ func (e example) endsEarlier(is example) bool {
 	for _, line := range is.code {
 		if i := slices.Index(rest, line); i >= 0 {
 			rest = slices.Delete(rest, i, i+1)
-		} else if strings.HasPrefix(line, "#") && strings.Contains(line, "return") {
-			returns = true
+		} else if strings.HasPrefix(line, "#") {
+			returns = returns || strings.Contains(line, "return")
 		}
 	}
 	return returns && len(rest) == 0
@@ -164,7 +164,7 @@ func (s *source) follows(one, next string) bool {
 func (s *side) linted(levels ...string) map[string]int {
 	out := map[string]int{}
 	for i := range s.tokens {
-		if !slices.Contains(levels, s.of(i)) || s.of(i-1) != "[" {
+		if !slices.Contains(levels, s.of(i)) || s.of(i-1) != "[" || s.of(i+1) != "(" {
 			continue
 		}
 		for n := i + 2; n < s.mate(i+1); n++ {

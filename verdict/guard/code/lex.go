@@ -56,13 +56,8 @@ func (s *source) of(i int) string {
 	return s.text[s.tokens[i].from:s.tokens[i].to]
 }
 
-// mate is the bracket that belongs to a bracket; -1 for a token without, and outside the range.
-func (s *source) mate(i int) int {
-	if i < 0 || i >= len(s.tokens) {
-		return -1
-	}
-	return int(s.tokens[i].mate)
-}
+// mate is the bracket that belongs to a bracket; -1 for a token without.
+func (s *source) mate(i int) int { return int(s.tokens[i].mate) }
 
 // line is the line of a token, counted from 1; that of the last token behind it, and 1 if there is none.
 func (s *source) line(i int) int {
@@ -145,8 +140,7 @@ func (l *lexer) step() {
 		l.newline()
 	case c == ' ' || c == '\t' || c == '\f' || c == '\v':
 		l.at++
-	case c == '\r' || l.breaks(l.at):
-		l.lineBreak()
+	case (c == '\r' || l.breaks(l.at)) && l.lineBreak():
 	case l.comment():
 	case c == '?' && l.lang.closing != "" && strings.HasPrefix(l.text[l.at:], l.lang.closing):
 		l.outside()
@@ -241,7 +235,7 @@ var conditionOfSwift = regexp.MustCompile(`^#(?:if|else|endif)`)
 // shell.
 func (l *lexer) attribute(rest string) bool {
 	return l.lang.attributes && strings.HasPrefix(rest, "#[") ||
-		l.lang.shell && l.at > l.start && l.text[l.at-1] != ' ' && l.text[l.at-1] != '\t'
+		l.lang.shell && l.at > l.start && l.text[l.at-1] != ' ' && l.text[l.at-1] != '\t' && l.text[l.at-1] != ';'
 }
 
 func blockEnd(rest, closing string) int {
@@ -279,14 +273,14 @@ func (l *lexer) blockComment(rest string) int {
 func (l *lexer) word() {
 	end := l.at + 1
 	for end < len(l.text) && (isWordByte(l.text[end]) && !l.breaks(end) || l.text[end] == '$' && l.lang.dollar ||
-		l.lang.dashes && l.text[end] == '-' && isWordStart(l.byteAt(end+1))) {
+		l.lang.dashes && l.text[end] == '-' && isWordStart(l.byteAt(end+1)) && l.text[l.at] != '$') {
 		end++
 	}
 	if l.lang.layout == ends && end < len(l.text) && (l.text[end] == '?' || l.text[end] == '!') && l.byteAt(end+1) != '=' {
 		end++
 	}
 	prefix := l.text[l.at:end]
-	if q := l.byteAt(end); (q == '"' || q == '\'' || q == '#' && l.lang.rust) && len(prefix) <= 3 {
+	if q := l.byteAt(end); (q == '"' || q == '\'' || q == '#' && prefix != "" && l.lang.rust) && len(prefix) <= 3 {
 		if to := l.prefixed(prefix, end); to > 0 {
 			l.add(text, to)
 			return
@@ -312,7 +306,7 @@ func (l *lexer) prefixed(prefix string, quote int) int {
 		}
 		from := quote + hashes + 1
 		return from + blockEnd(l.text[from:], `"`+strings.Repeat("#", hashes))
-	case l.lang.preprocessor && strings.Contains(prefix, "R"):
+	case l.lang.preprocessor && strings.Contains(prefix, "R") && l.text[quote] == '"':
 		open := strings.IndexByte(l.text[quote:], '(')
 		if open < 0 || open > 17 {
 			return 0
@@ -335,7 +329,7 @@ func (l *lexer) number() {
 	for end < len(l.text) {
 		c := l.text[end]
 		point := c == '.' && l.byteAt(end+1) >= '0' && l.byteAt(end+1) <= '9'
-		exponent := (c == '+' || c == '-') && (l.text[end-1] == 'e' || l.text[end-1] == 'E')
+		exponent := (c == '+' || c == '-') && (l.text[end-1] == 'e' || l.text[end-1] == 'E') && l.byteAt(l.at+1) != 'x'
 		separated := c == '\'' && l.lang.preprocessor && isWordByte(l.byteAt(end+1))
 		if !isWordByte(c) && !point && !exponent && !separated {
 			break

@@ -153,7 +153,7 @@ func (l *lexer) operand() bool {
 		if l.lang.layout == ends && l.byteAt(l.at-1) == ' ' && l.byteAt(l.at+1) != ' ' && l.byteAt(l.at+1) != '=' {
 			return true
 		}
-		return beforeOperand[last] && before != "."
+		return beforeOperand[last] && before != "." && before != "?."
 	default:
 		switch adjacent := n > 1 && l.tokens[n-2].to == l.tokens[n-1].from; last {
 		case "+", "-": // after an increment
@@ -161,7 +161,7 @@ func (l *lexer) operand() bool {
 		case "<": // the end of an element of JSX
 			return l.byteAt(l.at-1) != '<'
 		case ")":
-			return l.afterHead
+			return l.afterHead && l.lang.layout == braces
 		case "}": // of a block or of an object
 			if l.lang.regexps && l.lang.layout == braces && l.byteAt(l.at+1) != '>' {
 				l.doubt(l.line)

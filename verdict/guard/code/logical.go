@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"touchstone/verdict/guard/change"
 )
@@ -82,12 +81,20 @@ func (l *lexer) breaks(at int) bool {
 	return false
 }
 
-// lineBreak reads such a character. What follows it counts as code, which is not certain.
-func (l *lexer) lineBreak() {
-	_, size := utf8.DecodeRuneInString(l.text[l.at:])
-	l.at += size
-	l.doubt(l.line)
-	l.fresh = true
+// lineBreak reads such characters. What follows them counts as code, which is not certain.
+func (l *lexer) lineBreak() bool {
+	rest := l.text[l.at:]
+	for _, b := range lineBreaks {
+		if after := strings.TrimLeft(rest, b); strings.HasPrefix(rest, b) {
+			if after != "" && (b != "\r" || after[0] != '\n') {
+				l.doubt(l.line)
+				l.fresh = true
+			}
+			l.at += len(rest) - len(after)
+			return true
+		}
+	}
+	return false
 }
 
 // lineComment is the end of a comment that ends with its line.

@@ -112,7 +112,7 @@ func (s *side) markUnit(u *unit) {
 	}
 	if s.lang.python { // it asks for a fixture that skips
 		for i := u.at + 2; i < u.body; i++ {
-			if s.skippers[s.of(i)] {
+			if s.skippers[s.of(i)] && s.kindOf(i) == word {
 				u.add(skips, "", i)
 			}
 		}
@@ -178,7 +178,7 @@ func (s *side) callMarks(u *unit) {
 // after reads the marks behind a test.
 func (s *side) after(u *unit) {
 	i := u.to
-	if s.lang.behind == nil || s.of(i) != "@" && s.of(i) != "." || s.tokens[i].first && s.of(i) == "@" {
+	if s.lang.behind == nil || s.of(i) != "@" && s.of(i) != "@@" && s.of(i) != "." || s.tokens[i].first && s.of(i) == "@" {
 		return
 	}
 	for n := i + 1; n < i+5 && (s.kindOf(n) == word || s.of(n) == "." || s.of(n) == "@"); n++ {
@@ -234,7 +234,7 @@ func (s *side) option(u *unit, i int) {
 			not = "! "
 		}
 	}
-	if e == "" || s.depth(i)-s.depth(u.at) > 2 {
+	if e == "" || s.tokens[i].kind != word || s.depth(i)-s.depth(u.at) > 2 {
 		return
 	}
 	switch value := s.of(i + 2); {
@@ -242,7 +242,7 @@ func (s *side) option(u *unit, i int) {
 		u.add(e, "value of "+s.of(i), i)
 	case symbol && s.of(i+1) != "=>":
 		u.add(e, "", i)
-	case !symbol && s.of(i+1) != ":" || value == "false" || value == "0":
+	case !symbol && s.of(i+1) != ":" || value == "false" || value == "null" || value == "nil" || value == "0":
 	case value == "true" || s.kindOf(i+2) == text || s.kindOf(i+2) == number:
 		u.add(e, "", i)
 	default:
@@ -258,7 +258,8 @@ func (s *side) option(u *unit, i int) {
 // variable of its name.
 func (s *side) shorthand(i int) bool {
 	open := int(s.outer[i])
-	return s.lang.name == "JavaScript" && open > 0 && s.of(open-1) == "," && (s.of(i+1) == "," || s.of(i+1) == "}")
+	ends := func(t, bracket string) bool { return t == "," || t == bracket }
+	return s.lang.name == "JavaScript" && open > 0 && s.of(open-1) == "," && ends(s.of(i-1), "{") && ends(s.of(i+1), "}")
 }
 
 // depth is the number of brackets around a token, counted up to four.

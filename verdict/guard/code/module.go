@@ -80,7 +80,7 @@ func apartOf(f change.File) (all []apart) {
 				all = append(all, apart{Folder: ignored(dir, i.Path), at: at, why: "is ignored by its module now"})
 			}
 		}
-	case base == goWorkspace:
+	case base == goWorkspace && f.OldPath != "":
 		after := uses(f.Path, f.After)
 		for _, u := range uses(f.OldPath, f.Before) {
 			used := slices.ContainsFunc(after, func(a *modfile.Use) bool { return path.Clean(a.Path) == path.Clean(u.Path) })
@@ -129,7 +129,7 @@ func (x *examination) compareApart(files []change.File) {
 				return
 			}
 			test := testBelow(files, at, a.Folder)
-			if test == "" || a.module && used[a.Dir] {
+			if test == "" || a.module && (!at[1][a.Dir] || used[a.Dir]) {
 				continue
 			}
 			x.say(change.Evidence, change.Test, "test/module-apart",

@@ -63,7 +63,7 @@ func (s *side) never() (out []guard) {
 			n, body = n+1, body+2
 		}
 		switch off := s.of(n) == "false" || s.of(n) == "False" || s.of(n) == "0"; {
-		case off && s.of(body) == "{":
+		case off && s.of(body) == "{" && s.mate(body) > 0:
 			out = append(out, guard{from: body + 1, to: s.mate(body)})
 		case off && s.of(body) == ":" && s.lang.python:
 			from, to := (&finder{side: s}).suite(i)

@@ -351,7 +351,7 @@ func (x *examination) compareSuppressions() {
 		case u.tool == posing:
 			rule, why = "generated", "The file says that a program wrote it, and people did."
 			generates := func(f change.File) bool { // what somebody still has to weigh
-				return bytes.Contains(f.After, []byte("//go:generate "))
+				return path.Dir(f.Path) == path.Dir(u.side.path) && bytes.Contains(f.After, []byte("//go:generate "))
 			}
 			tier = change.HoldIf(u.side.lang.name == "Go" && !slices.ContainsFunc(x.files, generates))
 		case u.reach == asks:

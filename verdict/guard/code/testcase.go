@@ -50,7 +50,7 @@ var attributing = set("# ! @")
 // prefix or an annotation. In Python a class around it must be one that runners collect.
 func named(prefix string) func(*unit) bool {
 	return func(u *unit) bool {
-		return u.word != "class" && u.word != "module" && u.side.tests &&
+		return u.word != "class" && u.word != "module" && u.side.tests && u.role == definition &&
 			(strings.HasPrefix(u.name, prefix) || annotated(u) || u.side.lang.name == "PHP" && u.side.noted(u)) &&
 			(u.parent == nil || !u.side.lang.python || u.parent.word == "class" && u.side.collected(u.parent))
 	}
@@ -74,7 +74,7 @@ var testTag = regexp.MustCompile(`@test\b`)
 func (u *unit) setsUp() bool {
 	plain := func(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "") }
 	marked := func(i int) bool {
-		return setUps[plain(u.side.of(i))] && u.side.annotation(i) || u.side.lang.python && u.side.of(i) == "autouse"
+		return setUps[plain(u.side.of(i))] && u.side.annotation(i) || u.side.lang.python && u.side.of(i) == "autouse" && u.side.of(i+2) == "True"
 	}
 	return u.role == definition && u.side.tests && (u.word != "class" && setUps[plain(u.name)] ||
 		u.side.lang.name == "C" && strings.HasSuffix(u.name, "__initialize") || among(u.from, u.at, marked))

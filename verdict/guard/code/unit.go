@@ -382,7 +382,7 @@ func (s *source) trails(i int) bool {
 	case "]", "}":
 		return true
 	case ")":
-		called := s.kindOf(open-1) == word && !beforeOperand[s.of(open-1)] && s.of(open-1) != "assert"
+		called := open > 0 && s.kindOf(open-1) == word && !beforeOperand[s.of(open-1)] && s.of(open-1) != "assert"
 		return !s.lang.python || called || open > 0 && s.closes(open-1)
 	}
 	return false
@@ -411,10 +411,11 @@ func (s *source) named(i int, locals map[string]string) string {
 
 // normal is the text of a token; all strings have the same quotes.
 func (s *source) normal(i int) string {
-	if s.kindOf(i) != text {
-		return s.of(i)
+	t := s.of(i)
+	if s.kindOf(i) != text || len(t) < 2 {
+		return t
 	}
-	return `"` + contentOf(s.of(i)) + `"`
+	return `"` + contentOf(t) + `"`
 }
 
 // contentOf is the content of a string literal, without prefix and quotes.

@@ -113,6 +113,6 @@ func (s standing) untested(b *unit) string {
 // has reports whether a source defines or calls something of a name.
 func has(f change.File, name string) bool {
 	source := parse(f.Path, f.After, languageOf(f.Path))
-	return slices.ContainsFunc(source.units, func(u *unit) bool { return u.name == name }) ||
-		among(0, len(source.tokens), func(i int) bool { return source.of(i) == name && source.of(i+1) == "(" })
+	return slices.ContainsFunc(source.units, func(u *unit) bool { return u.isSubject() && u.name == name }) ||
+		among(0, len(source.tokens), func(i int) bool { return source.of(i) == name && source.kindOf(i) == word && source.of(i+1) == "(" })
 }

@@ -45,7 +45,7 @@ func (x *examination) compareAssertions(p pair) {
 	if gone != nil {
 		line := b.lineText(gone.line)
 		switch {
-		case len(p.after.assertions) > 0 && p.after.notes(line):
+		case len(p.after.assertions) > 0 && p.after.notes(line) && !p.before.notes(line):
 			x.say(change.HoldIf(!p.before.off() && !x.subject.takes(gone.words)), change.Assertion, "assertion/commented-out",
 				"An assertion is commented out.", b.baseAt(gone.line))
 		case len(p.after.assertions) < len(p.before.assertions):
@@ -84,7 +84,7 @@ func (p pair) conditional() (assertion, bool) {
 			last = c
 		}
 	}
-	return last, n > 0 && len(p.after.assertions) >= len(p.before.assertions)
+	return last, n > 0 && len(p.after.assertions) >= len(p.before.assertions) && last.to > 0
 }
 
 // notes reports whether a text is in a comment within a unit.
