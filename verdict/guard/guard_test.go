@@ -228,6 +228,7 @@ func FuzzExamine(f *testing.F) {
 			f.Add(one.OldPath, one.Path, one.Before, one.After)
 		}
 	}
+	f.Add("_spec.rb", "\xd1.rB", []byte(`it"finds"`), []byte(`it"finds"do end`)) // a name that is not UTF-8
 	f.Fuzz(func(t *testing.T, old, path string, before, after []byte) {
 		for _, found := range guard.Examine(guard.Change{Files: []guard.File{{Path: path, OldPath: old, Before: before, After: after}}}) {
 			if found.Rule == "guard/failed" || found.Line < 0 || found.Line > 1+bytes.Count(before, []byte("\n"))+bytes.Count(after,

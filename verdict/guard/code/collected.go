@@ -70,7 +70,7 @@ func (x *examination) compareFiles() {
 	}
 	for _, u := range x.untaken {
 		base := path.Base(u.side.path)
-		stem := regexp.QuoteMeta(strings.TrimSuffix(base, path.Ext(base)))
+		stem := regexp.QuoteMeta(strings.ToValidUTF8(strings.TrimSuffix(base, path.Ext(base)), "\uFFFD")) // as patterns read other bytes
 		imported := regexp.MustCompile(`["'/]` + stem + `(?:\.\w+)?["']`)
 		named := slices.ContainsFunc(x.after, func(s *side) bool { return s != u.side && takes(s.path) && imported.MatchString(s.text) })
 		module := regexp.MustCompile(`(?m)^\s*(?:pub )?mod ` + stem + `;`)
