@@ -188,12 +188,9 @@ func (x *Examination) together(began time.Time, all ...engine.Result) {
 	x.Result.Duration = took
 }
 
-// lowers reports whether another session may lower a finding to a nit: its rule's severity depends on its
-// reach and may be a nit, and the finding is not critical. A critical finding either blocks the merge or is
-// not true.
-func (m material) lowers(f verdict.Finding) bool {
-	return f.Severity != verdict.Critical && m.criteria.mildest(f.Rule) == verdict.Nit
-}
+// lowers reports whether another session may lower a finding to a nit: its rule names a nit for what has a small
+// reach. A session that may refute a critical finding of such a rule may also say that it is true and small.
+func (m material) lowers(f verdict.Finding) bool { return m.criteria.mildest(f.Rule) == verdict.Nit }
 
 // groundsOfAll are what an answer about the whole change is judged by.
 func (p *Prepared) groundsOfAll(ctx context.Context) verdict.Grounds {

@@ -199,7 +199,7 @@ func TestNoTextTalksACheckIntoRefuting(t *testing.T) {
 	}
 }
 
-// TestATrueAndSmallFindingIsLowered where its row leaves that to the reach, by code, and where it is not critical.
+// TestATrueAndSmallFindingIsLowered where its row leaves that to the reach, and by code.
 func TestATrueAndSmallFindingIsLowered(t *testing.T) {
 	t.Parallel()
 	lowers := func(quote string) func(loopback.Asked) (string, error) {
@@ -219,7 +219,8 @@ func TestATrueAndSmallFindingIsLowered(t *testing.T) {
 		"by nothing there":        {"architecture/A1", "if nobody(id) {", verdict.Major, true, verdict.RequestChanges},
 		"a row of one level":      {"graph/G1", condition, verdict.Major, false, verdict.RequestChanges},
 		"a row that ends above":   {"impact/I2", condition, verdict.Minor, false, verdict.RequestChanges},
-		"a critical one of a row": {"ai-antipattern/X2", condition, verdict.Critical, false, verdict.RequestChanges},
+		"a critical one of a row": {"security/S10", condition, verdict.Critical, true, verdict.Approve},
+		"a critical one alone":    {"security/S5", condition, verdict.Critical, false, verdict.RequestChanges},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -239,7 +240,7 @@ func TestATrueAndSmallFindingIsLowered(t *testing.T) {
 				body += c.Body
 			}
 			if lowered := e.Check == verdict.Lowered && e.Severity == verdict.Nit && e.Refutation == "Nobody meets it." &&
-				strings.Contains(body, "lowered from major by a second session") && strings.Contains(body, "Nobody meets it."); lowered !=
+				strings.Contains(body, "lowered from "+string(test.severity)+" by a second session") && strings.Contains(body, "Nobody meets it."); lowered !=
 				(test.want == verdict.Approve) {
 				t.Errorf("the entry is %+v, and the review says\n%s", e, body)
 			}
