@@ -43,7 +43,7 @@ func (p Prompt) String() string {
 var answerFormat = `
 # The answer
 
-Walk the dimensions in this order, each under a heading of its own:
+Walk the dimensions in this order, but those that the prompt leaves out, each under a heading of its own:
 ` + verdict.Headings() + `.
 
 Then give one fenced block, and nothing after it but the two closing lines named at the end of the prompt:
