@@ -196,11 +196,14 @@ func Judge(text, nonce string, g Grounds) Judgement {
 	return j
 }
 
-// told joins what an answer says in words outside its lists.
+// examinedLabel stands between a dimension and what was examined under it.
+const examinedLabel = ", examined: "
+
+// told joins what an answer says in words outside its lists. A dimension's name tells its few words from the prose.
 func told(prose string, a Answer) string {
 	texts := []string{prose, a.Summary}
 	for _, e := range a.Dimensions {
-		texts = append(texts, e.Examined)
+		texts = append(texts, string(e.Dimension)+examinedLabel+e.Examined)
 	}
 	return strings.Join(texts, "\n")
 }

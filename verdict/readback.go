@@ -29,6 +29,11 @@ const (
 // Telling reports whether the text of an answer is more than a list of what was examined.
 func (j Judgement) Telling() bool {
 	for line := range strings.Lines(j.Text) {
+		if name, examined, ok := strings.Cut(line, examinedLabel); ok {
+			if _, ok = dimension(name); ok {
+				line = examined
+			}
+		}
 		if len(strings.TrimSpace(line)) >= leastRead {
 			return true
 		}
