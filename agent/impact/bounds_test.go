@@ -232,6 +232,19 @@ func TestASheetIsBounded(t *testing.T) {
 	}
 }
 
+// TestANameThatIsLeftOutIsSaidOnce lets overloads take no room from other names.
+func TestANameThatIsLeftOutIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	g := group{left: "%s left out: "}
+	for _, name := range []string{"func main", "func main", "type Ref", "func main"} {
+		g.add("Changed", "its places", name)
+	}
+	g.take(0)
+	if got, want := g.String(), "\n4 more are left out: func main, type Ref\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestGraphsHaveEachNodeOnceAndAnEdgeForEachUse(t *testing.T) {
 	s := Sheet{Names: []Name{{Kind: "func", Name: `a"b<`,
 		Places: []Place{{Path: "x.go", Line: 1, What: "calls", Function: "f"}, {Path: "x.go", Line: 2, What: "calls", Function: "f"}}}}}
@@ -250,7 +263,7 @@ func TestALanguageThatIsNotReadIsNamed(t *testing.T) {
 		map[string]string{"src/Plan.hs": "plan x = x\n", "src/Query.hs": "import Plan\n\nquery = plan 1\n"},
 		map[string]string{"src/Plan.hs": "plan x y = x\n", "Makefile": "all:\n\tghc src/Plan.hs\n", "notes.txt": "No code.\n"}), "")
 	same := func(text string) string { return text }
-	const want = "The language of 2 changed files (.hs, makefile) is not read: who uses what is defined there is not listed.\n" +
+	const want = "The language of 2 changed files (.hs, makefile) is not read: search for who uses what is defined there.\n" +
 		"\nNothing was found in what was read.\n"
 	if got := s.Text(same, same); got != intro+want {
 		t.Errorf("the sheet is %q", got)

@@ -172,7 +172,7 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 		}
 	}
 	unseen(c.unread, "%s too large to be read, or no text.", verdict.Amount(c.unread, "changed file is", "changed files are"))
-	unseen(c.foreign, "The language of %s (%s) is not read: who uses what is defined there is not listed.",
+	unseen(c.foreign, "The language of %s (%s) is not read: search for who uses what is defined there.",
 		verdict.Amount(c.foreign, "changed file", "changed files"), strings.Join(slices.Sorted(maps.Keys(c.foreignEnds)), ", "))
 	for _, name := range c.broken[:min(len(c.broken), maxBroken)] {
 		sheet.Unseen = append(sheet.Unseen, fmt.Sprintf("%s does not parse: its definitions are read off its indentation.", name))

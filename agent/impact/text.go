@@ -140,10 +140,13 @@ func (g *group) take(room int) int {
 func (g *group) String() string {
 	var b strings.Builder
 	var left []string
-	heading := ""
+	hidden, heading := 0, ""
 	for _, e := range g.entries {
 		if !e.shown {
-			left = append(left, e.name)
+			hidden++
+			if !slices.Contains(left, e.name) { // overloads have one name, and the list is short
+				left = append(left, e.name)
+			}
 			continue
 		}
 		if e.heading != heading {
@@ -153,7 +156,7 @@ func (g *group) String() string {
 		b.WriteString(e.text)
 	}
 	if len(left) > 0 {
-		fmt.Fprintf(&b, "\n"+g.left+"%s\n", verdict.Amount(len(left), "more is", "more are"), verdict.Clip(strings.Join(left, ", "), 400))
+		fmt.Fprintf(&b, "\n"+g.left+"%s\n", verdict.Amount(hidden, "more is", "more are"), verdict.Clip(strings.Join(left, ", "), 400))
 	}
 	return b.String()
 }
