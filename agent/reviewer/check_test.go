@@ -218,7 +218,7 @@ func TestATrueAndSmallFindingIsLowered(t *testing.T) {
 		"by its reach":            {"architecture/A1", condition, verdict.Major, true, verdict.Approve},
 		"by nothing there":        {"architecture/A1", "if nobody(id) {", verdict.Major, true, verdict.RequestChanges},
 		"a row of one level":      {"graph/G1", condition, verdict.Major, false, verdict.RequestChanges},
-		"a row that ends above":   {"impact/I2", condition, verdict.Minor, false, verdict.RequestChanges},
+		"a row that ends above":   {"impact/I3", condition, verdict.Minor, false, verdict.RequestChanges},
 		"a critical one of a row": {"security/S10", condition, verdict.Critical, true, verdict.Approve},
 		"a critical one alone":    {"security/S5", condition, verdict.Critical, false, verdict.RequestChanges},
 	} {
