@@ -240,8 +240,8 @@ func TestATrueAndSmallFindingIsLowered(t *testing.T) {
 				body += c.Body
 			}
 			if lowered := e.Check == verdict.Lowered && e.Severity == verdict.Nit && e.Refutation == "Nobody meets it." &&
-				strings.Contains(body, "lowered from "+string(test.severity)+" by a second session") && strings.Contains(body, "Nobody meets it."); lowered !=
-				(test.want == verdict.Approve) {
+				strings.Contains(body, "lowered from "+string(test.severity)+" by a second session") &&
+				strings.Contains(body, "Nobody meets it."); lowered != (test.want == verdict.Approve) {
 				t.Errorf("the entry is %+v, and the review says\n%s", e, body)
 			}
 		})
