@@ -46,6 +46,10 @@ const maxJudged = 1000
 // deleted is the rule of tests that are gone.
 const deleted = "test/deleted"
 
+// goneWithCode is the rule of tests that are gone together with what they test. It is shown, because a check of the product
+// may be taken out with its test: whether it was to go is for the review to say.
+const goneWithCode = "test/gone-with-code"
+
 // lost judges a test without a partner at the head. That a test is deleted is only evidence, since code cannot
 // tell whether what a test stood for is still wanted, or is tested elsewhere. It is certain if the change does
 // nothing else, and the code still has a name that only this test mentioned.
@@ -69,6 +73,9 @@ func (x *examination) lost(b *unit) {
 	case x.judged > maxJudged:
 		say(change.HoldIf(!x.dissolved(b.side.path)), deleted, "is gone, beside more than a thousand others.")
 	case x.subject.goneWith(b):
+		if !fixture.MatchString(b.side.path) {
+			say(change.Evidence, goneWithCode, "is gone together with what it tests.")
+		}
 	case x.idle(b) != nil:
 		say(x.idle(b).idleness(b), "test/not-run", "is still written, and no runner takes it for a test any more.")
 	case b.side.left != nil && slices.ContainsFunc(b.side.left.units, func(u *unit) bool { return u.digest == b.digest }):
