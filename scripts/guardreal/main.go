@@ -68,7 +68,15 @@ func run(ctx context.Context, out io.Writer, clones, part, only, again, list str
 		if err != nil {
 			return err
 		}
-		results, err := history(ctx, dir, r[0], r[1], n, said, commitsOf(misses, r[0]), wanted)
+		others := commitsOf(misses, r[0])
+		if wanted != nil { // a list may name changes that are labelled and lie before the range
+			for _, l := range said[r[0]] {
+				if wanted[l.commit] {
+					others = append(others, l.commit)
+				}
+			}
+		}
+		results, err := history(ctx, dir, r[0], r[1], n, said, others, wanted)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r[0], err)
 		}
