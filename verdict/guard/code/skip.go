@@ -279,8 +279,9 @@ func widened(before, after string) bool {
 }
 
 // trouble matches words with which people say that a test is left out because of a problem. What "does not work" somewhere, or has
-// an issue of its own, is as often something that a system lacks.
-var trouble = regexp.MustCompile(`(?i)flak(?:y|ey|iness)|unreliab|unstable|intermittent|broken|fails|crash|hangs|hanging|temporar|` +
+// an issue of its own, is as often something that a system lacks, and a temporary file or directory is what many tests use.
+var trouble = regexp.MustCompile(`(?i)flak(?:y|ey|iness)|unreliab|unstable|intermittent|broken|fails|crash|hangs|hanging|temporarily|` +
+	`\btemporary(?:\W*$|\s*[.,;:)!]| (?:disabl|exclu|fix|hack|ignor|measure|mut|quarantin|skip|solution|until|while|workaround))|` +
 	`for now|blocked by|are fixed|is (?:fixed|released|resolved|merged)`)
 
 // aroundMark is the number of lines above and below a mark in which its reason may be.

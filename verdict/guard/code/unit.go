@@ -263,7 +263,9 @@ func (s *side) preprocessed() {
 			}
 			g := open[len(open)-1]
 			open, g.to = open[:len(open)-1], n.next
-			s.guards = append(s.guards, g)
+			if g.cond != "#if true" && g.cond != "#if 1" { // that is no condition
+				s.guards = append(s.guards, g)
+			}
 			if found[1] == "else" {
 				open = append(open, guard{cond: "#if ! " + strings.TrimPrefix(g.cond, "#if "), from: n.next})
 			}
