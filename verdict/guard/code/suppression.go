@@ -1,7 +1,6 @@
 package code
 
 import (
-	"bytes"
 	_ "embed"
 	"path"
 	"slices"
@@ -350,10 +349,6 @@ func (x *examination) compareSuppressions() {
 			continue
 		case u.tool == posing:
 			rule, why = "generated", "The file says that a program wrote it, and people did."
-			generates := func(f change.File) bool { // what somebody still has to weigh
-				return path.Dir(f.Path) == path.Dir(u.side.path) && bytes.Contains(f.After, []byte("//go:generate "))
-			}
-			tier = change.HoldIf(u.side.lang.name == "Go" && !slices.ContainsFunc(x.files, generates))
 		case u.reach == asks:
 			rule, why = "unasked", "The file asked a tool for a strict check ("+u.tool+"), and does no longer."
 			if !slices.ContainsFunc(x.files, func(f change.File) bool {
