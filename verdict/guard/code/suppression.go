@@ -3,6 +3,7 @@ package code
 import (
 	_ "embed"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -360,11 +361,26 @@ func (x *examination) compareSuppressions() {
 			return g.reach == blanket && g.tool == u.tool && g.side == u.side.other
 		}): // it hid the whole file before, with fewer rules
 		case u.tool == "@ts-nocheck" && typed(u.side) && u.side.other != nil && !typed(u.side.other): // nor was it checked
+		case u.reach == blanket && u.unchecked(): // nor was it checked, or a generator writes it
 		case u.reach == blanket && u.side.other != nil && len(u.side.other.tokens) > 20:
 			tier, rule, why = change.Hold, "blanket", "A tool is told to pass over a whole file that it checked."
 		}
 		x.say(tier, change.Suppression, "suppression/"+rule, why, u.side.headAt(u.line))
 	}
+}
+
+var (
+	// kept matches what the head of a file says that nobody may change.
+	kept = regexp.MustCompile(`(?i)do not (?:manually )?(?:edit|modify)`)
+	// sigil matches what asks Sorbet to check the types of a file.
+	sigil = regexp.MustCompile(`(?m)^#\s*typed:\s*(?:true|strict|strong)\b`)
+)
+
+// unchecked reports whether a file was not one that people wrote and the tool checked, or is now what a generator wrote.
+func (u suppression) unchecked() bool {
+	s, b := u.side, u.side.other
+	return b != nil && len(b.tokens) > 0 && (kept.MatchString(b.text[:b.tokens[0].from]) || generated(s.path, []byte(s.text)) && s.apart() != b.apart() ||
+		strings.HasPrefix(u.tool, "typed:") && !sigil.MatchString(b.text))
 }
 
 // typed reports whether TypeScript checks a file. Whether it checks all JavaScript is not known here.
