@@ -113,7 +113,7 @@ func (x *examination) emptied(p pair) bool {
 	tier := change.Hold
 	for i := p.after.at + 1; i < p.after.to; i++ {
 		name := a.of(i)
-		if a.kindOf(i) != word || common[name] || idleWords[name] || a.isLocal(i) {
+		if a.kindOf(i) != word || common[name] || idleWords[name] || a.isLocal(i) && (words[name] || !p.after.closed(i)) {
 			continue
 		}
 		given := a.named(i+2, nil) == "t" // a function that takes the test may fail it
@@ -131,6 +131,24 @@ func (x *examination) emptied(p pair) bool {
 	x.say(tier, change.Test, "test/emptied", "The test "+p.after.name+" asserts nothing any more.",
 		bothAt(p.before.side, p.before.line(), a, p.after.line()))
 	return true
+}
+
+// closed reports whether a token calls a function of Go's that a test around this one defines, and that asserts something:
+// check := func(…) { … }.
+func (u *unit) closed(i int) bool {
+	s, top := u.side, u
+	for top.parent != nil {
+		top = top.parent
+	}
+	return s.of(i+1) == "(" && slices.ContainsFunc(s.places(s.of(i)), func(at int) bool {
+		open := s.past(at + 3)
+		for open < u.from && s.of(open) != "{" {
+			open++
+		}
+		return s.of(at+1) == ":=" && s.of(at+2) == "func" && slices.ContainsFunc(top.assertions, func(c assertion) bool {
+			return open < int(c.from) && int(c.to) <= s.mate(open)
+		})
+	})
 }
 
 // checking matches names that say that a function asserts something.
