@@ -18,7 +18,7 @@ var (
 	shaky = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* (?:\S+ ){0,2}(?:` +
 		strings.Join(vocabulary.Words("unsteady"), "|") + `) .*(?:test|spec|assertion)`)
 	// closes removes a check from the pipeline, and with stands before what goes along with something else.
-	closes = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* .*\b(?:ci|codeql|jobs?|pipelines?|tests?|workflows?)\b`)
+	closes = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* .*\b(?:ci|codeql|jobs?|pipelines?|tests?|workflows?)(?:[\s.,:;!?)]|$)`)
 	with   = regexp.MustCompile(`(?i)\b(?:and|with) (?:its|their)\b`)
 	// quoted matches names of several words, which say nothing by themselves.
 	quoted = regexp.MustCompile(`"[^"]+ [^"]*"|“[^”]+ [^”]*”`)
@@ -104,7 +104,7 @@ func leftOut(sentence string) (kind Kind, object string) {
 		return slices.Contains(forNow, strings.TrimRight(w, ".,;:!)"))
 	})
 	where := false // what follows says where something else is left out
-	for end := min(len(words), i+maxBetween); i < end && !slices.Contains(breaks, words[i]); i++ {
+	for end := min(len(words), i+maxBetween); i < end && !slices.Contains(breaks, words[i]) && words[i][0] != '('; i++ {
 		word := strings.Trim(words[i], "`'\"([")
 		name := strings.TrimRight(word, ".,;:!?)]")
 		object = strings.Trim(name, "`'\"")
