@@ -140,7 +140,11 @@ func (s *side) bodyForm(i int) (f bodyForm, is bool) {
 	if s.of(i+1) == "(" {
 		rows = slices.Concat(rows, table[""])
 	}
+	own := func(at int) bool { return s.of(at-1) == "def" || s.of(at-1) == "fun" }
 	for _, f := range rows {
+		if f.of == "" && !s.holdsTests() && slices.ContainsFunc(s.places(s.of(i)), own) {
+			continue // code that runs tests has a function of that name
+		}
 		if s.receiver(i, f.of) && (s.calls(i) || s.commands[i] || s.lang.bare != nil && s.lang.bare(s, i)) {
 			return f, true
 		}

@@ -98,7 +98,7 @@ func (s *side) markFile() {
 	switch s.lang.name {
 	case "Go":
 		if on := systems(s.path, []byte(s.text)); on != allSystems {
-			s.marks = append(s.marks, mark{built, strconv.Itoa(int(on)), 1})
+			s.marks = append(s.marks, mark{effect: built, cond: strconv.Itoa(int(on)), line: 1})
 		}
 	case "PHP":
 		s.required()

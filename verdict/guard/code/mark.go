@@ -29,6 +29,7 @@ type mark struct {
 	effect effect
 	cond   string // the condition; "" for always
 	line   int
+	at     int // its token
 }
 
 // like reports whether a mark says the same as another one.
@@ -58,7 +59,7 @@ func effectsOf(section string) map[string]effect {
 // add adds a mark at a token.
 func (s *side) add(to *[]mark, e effect, cond string, i int) {
 	if len(*to) < maxMarks {
-		*to = append(*to, mark{e, cond, s.line(i)})
+		*to = append(*to, mark{e, cond, s.line(i), i})
 	}
 }
 

@@ -49,7 +49,7 @@ func (x *examination) compareMarks(pairs []pair) {
 		for _, m := range has {
 			at := place{m, p.after.side}
 			helper, value, _ := strings.Cut(m.cond, " ")
-			if m.effect == skips && (p.before.side.leavers[helper] || p.before.passesOver(m.cond)) ||
+			if m.effect == skips && (p.before.side.leavers[helper] || p.before.passesOver(m.cond) || p.after.repeats(had, m)) ||
 				strings.HasPrefix(m.cond, ofCase) && !p.before.lists(value) {
 				continue // it ended early before, and is reported as skipped now; or the case is new
 			}
@@ -67,7 +67,7 @@ func (x *examination) compareMarks(pairs []pair) {
 		switch {
 		case many && told[g.cond]:
 			continue // one finding stands for all
-		case !g.same(), g.before.endless(), g.always() && !g.after.side.troubled(g.line),
+		case !g.same(), g.before.endless(), !sure && x.founds(g.cond), g.always() && !g.after.side.troubled(g.line),
 			g.after.asks(g.cond) && g.before.side.all(guard{from: g.before.from, to: g.before.body}) !=
 				g.after.side.all(guard{from: g.after.from, to: g.after.body}), // it may be for further cases
 			g.before.role == test && len(g.before.assertions) == 0 && g.before.size < 2 && len(g.after.assertions) > 0: // it is written now
@@ -90,6 +90,36 @@ func (x *examination) compareMarks(pairs []pair) {
 	}
 	x.compareFocus()
 	x.compareSetup()
+}
+
+// founds reports whether a condition names what a change begins to support: a processor, a system or a dialect that new files
+// outside of the tests are named after, and that no changed file of before is.
+func (x *examination) founds(cond string) bool {
+	of := func(name, word string) bool { return slices.Contains(pathWords(name), word) }
+	return slices.ContainsFunc(wordsIn(strings.ToLower(cond)), func(w string) bool {
+		return len(w) > 3 && !usualSystems[w] &&
+			slices.ContainsFunc(x.files, func(f change.File) bool { return f.OldPath == "" && !isTestPath(f.Path) && of(f.Path, w) }) &&
+			!slices.ContainsFunc(x.files, func(f change.File) bool { return of(f.OldPath, w) })
+	})
+}
+
+// pathWords are the words of a path, in lower case.
+func pathWords(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("/._- ", r) })
+}
+
+// usualSystems are systems that are rarely new to a project.
+var usualSystems = set("linux windows darwin macos unix posix")
+
+// repeats reports whether a mark is a call of a function of the same file that skips on conditions on which the test was
+// skipped before: they moved there.
+func (u *unit) repeats(had []mark, m mark) bool {
+	i := slices.IndexFunc(u.side.units, func(d *unit) bool { return d.role == definition && d.name == u.side.of(m.at) })
+	if i < 0 {
+		return false
+	}
+	all := u.side.units[i].skips()
+	return len(all) > 0 && !slices.ContainsFunc(all, func(s mark) bool { return !slices.ContainsFunc(had, s.like) })
 }
 
 // passesOver reports whether a test catches what a condition catches, and does nothing about it.
