@@ -1,6 +1,8 @@
 package code
 
 import (
+	"strings"
+
 	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/junit"
 )
@@ -42,8 +44,7 @@ func (x *examination) compareRuns() {
 		return
 	}
 	left := maxRuns
-	say := func(c junit.Case, tier change.Tier, rule, why string) {
-		b := x.unitOf(c)
+	say := func(c junit.Case, b *unit, tier change.Tier, rule, why string) {
 		if left--; left < 0 || b != nil && x.said[b] {
 			return
 		}
@@ -55,19 +56,33 @@ func (x *examination) compareRuns() {
 	}
 	for _, c := range x.runs.Missing() {
 		b := x.unitOf(c)
+		if b == nil {
+			b = x.rowOf(c)
+		}
 		switch {
 		case b == nil, x.pairs.of[b] != nil && !x.passed(x.pairs.of[b]):
-			say(c, change.Hold, ranBefore, "The test "+c.Name+" ran and passed before and does not run now.")
+			say(c, b, change.Hold, ranBefore, "The test "+c.Name+" ran and passed before and does not run now.")
 		case x.pairs.of[b] != nil && x.pairs.of[b].name == b.name:
-			say(c, change.Evidence, caseRemoved, "The case "+c.Name+" ran and passed before and does not run now.")
+			say(c, b, change.Evidence, caseRemoved, "The case "+c.Name+" ran and passed before and does not run now.")
 		}
 	}
 	for _, c := range x.runs.Skipped() {
-		say(c, change.Hold, skippedRun, "The test "+c.Name+" ran and passed before and is skipped now.")
+		say(c, x.unitOf(c), change.Hold, skippedRun, "The test "+c.Name+" ran and passed before and is skipped now.")
 	}
 	for _, c := range x.runs.Retried() {
-		say(c, change.Evidence, retried, "The test "+c.Name+" passed at once before and is tried again now.")
+		say(c, x.unitOf(c), change.Evidence, retried, "The test "+c.Name+" passed at once before and is tried again now.")
 	}
+}
+
+// rowOf is the test of Go at the base that a row of its table is run by, if the row does not stand at the head any more; nil if
+// it does.
+func (x *examination) rowOf(c junit.Case) *unit {
+	top, row, is := strings.Cut(c.Name, "/")
+	b := x.unitOf(junit.Case{Class: c.Class, Name: top})
+	if !is || b == nil || b.side.other == nil || strings.Contains(junit.Plain(b.side.other.text), junit.Plain(row)) {
+		return nil
+	}
+	return b
 }
 
 // unitOf is the test at the base that a runner's case belongs to; nil if the change does not touch it.

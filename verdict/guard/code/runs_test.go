@@ -29,6 +29,10 @@ func TestRunsOverruleTheCode(t *testing.T) {
 		{"a test that is skipped by a variable", before, one(search), one(`<testcase classname="store" name="TestSearch"><skipped/></testcase>`),
 			[]string{"hold test/skipped-run store/a_test.go:3"}},
 		{"a test that stands there and does not run", before, one(search), one(), []string{"hold test/ran-before store/a_test.go:3"}},
+		{"a row of a table that is gone", before, one(search, `<testcase classname="store" name="TestSearch/a_b"/>`), one(search),
+			[]string{"evidence assertion/case-removed store/a_test.go:3"}},
+		{"a row of a table that stands there and does not run", before + "\nvar rows = []string{\"a b\"}\n",
+			one(search, `<testcase classname="store" name="TestSearch/a_b"/>`), one(search), []string{"hold test/ran-before store:0"}},
 		{"a mark on a test that runs", "package store\n\nfunc TestSearch(t *testing.T) {\n\tif slow { t.Skip() }\n\tif Search() != 3 " +
 			"{\n\t\tt.Fatal()\n\t}\n}\n",
 			one(search), one(search), nil},
