@@ -92,11 +92,15 @@ func (x *examination) compareMarks(pairs []pair) {
 	x.compareSetup()
 }
 
-// founds reports whether a condition names what a change begins to support: a processor, a system or a dialect that new files
-// outside of the tests are named after, and that no changed file of before is.
+// quotedWord matches a word in quotes.
+var quotedWord = regexp.MustCompile(`["']\w+["']`)
+
+// founds reports whether a condition has as a value what a change begins to support: a processor, a system or a dialect that new
+// files outside of the tests are named after, and that no changed file of before is.
 func (x *examination) founds(cond string) bool {
 	of := func(name, word string) bool { return slices.Contains(pathWords(name), word) }
-	return slices.ContainsFunc(wordsIn(strings.ToLower(cond)), func(w string) bool {
+	return slices.ContainsFunc(quotedWord.FindAllString(strings.ToLower(cond), -1), func(w string) bool {
+		w = contentOf(w)
 		return len(w) > 3 && !usualSystems[w] &&
 			slices.ContainsFunc(x.files, func(f change.File) bool { return f.OldPath == "" && !isTestPath(f.Path) && of(f.Path, w) }) &&
 			!slices.ContainsFunc(x.files, func(f change.File) bool { return of(f.OldPath, w) })
@@ -402,7 +406,7 @@ func (x *examination) compareFocus() {
 		for _, m := range a.effective() {
 			switch {
 			case m.effect == focus && beside() && !focused[a.side.other][around(a)]: // else it only runs too
-				x.say(change.Hold, change.Test, "test/focus", "The test "+a.name+" "+effects[focus], a.side.headAt(m.line))
+				x.say(change.HoldIf(a.side.tests), change.Test, "test/focus", "The test "+a.name+" "+effects[focus], a.side.headAt(m.line))
 			case a.side.other == nil || m.effect != skips && m.effect != fails || !slices.Contains(a.marks, m) || a.marked(m):
 			default:
 				sure := a.overrides() && a.parent != nil &&
