@@ -35,7 +35,10 @@ var (
 func (s *side) certain(cond string) bool {
 	plain := remarks.ReplaceAllString(cond, "")
 	if never(cond) || strings.HasPrefix(cond, ofCase) || s.lang.rust && everywhere.MatchString(cond) ||
-		matchesAny(unattended, cond) && (parting.MatchString(plain) || !matchesAny(attended, cond) && !matchesAny(attended, plain)) {
+		matchesAny(unattended, cond) && !slices.ContainsFunc(conjuncts(plain), func(part string) bool {
+			return !parting.MatchString(part) && matchesAny(attended, part)
+		}) &&
+			(parting.MatchString(plain) || !matchesAny(attended, cond) && !matchesAny(attended, plain)) {
 		return true
 	}
 	cond = strings.ReplaceAll(strings.ReplaceAll(plain, "self :: ", ""), "static :: ", "")
@@ -53,6 +56,28 @@ func (s *side) certain(cond string) bool {
 		return written.MatchString(part) && (len(all) == 1 || strings.EqualFold(part, "true")) || // x || false is x
 			len(sides) == 2 && (sides[0] == sides[1] || literals.MatchString(sides[0]) && literals.MatchString(sides[1]))
 	})
+}
+
+// conjuncts are the parts of an "if" that must all hold; none if that is not so, or not known.
+func conjuncts(cond string) (all []string) {
+	words, depth, last := strings.Fields(cond), 0, 0
+	if len(words) < 2 || words[0] != "if" && !strings.EqualFold(words[0], "skipif") {
+		return nil
+	}
+	words = words[1:]
+	for i, w := range words {
+		switch depth += strings.Count(w, "(") - strings.Count(w, ")"); {
+		case depth > 0:
+		case w == "or" || w == "||":
+			return nil
+		case w == "and" || w == "&&":
+			all, last = append(all, strings.Join(words[last:i], " ")), i+1
+		}
+	}
+	if last == 0 && words[0] == "(" && len(words) > 2 {
+		return conjuncts("if " + strings.Join(words[1:len(words)-1], " "))
+	}
+	return append(all, strings.Join(words[last:], " "))
 }
 
 // skipping are the functions in files of tests, by language and name, that skip for certain what calls them and did not before.
