@@ -148,6 +148,9 @@ func (s *side) setUpMarks(u *unit) {
 		}
 	}
 	s.bodyMarks(u, func(e effect, cond string, i int) {
+		if cond == "" && u.returnsBefore(i) {
+			cond = "unless it returns"
+		}
 		for _, list := range to {
 			if e == skips {
 				s.add(list, e, cond, i)
