@@ -66,20 +66,19 @@ func (x *examination) alter(p pair) {
 		return
 	}
 	first := func(u, other *unit, differs map[string]int) (line int) { // one that the other side has may say the word, too
-		lines, begins, said, otherwise := other.lineTexts(), u.parts(other), 0, 0
+		lines, said := other.lineTexts(), 0
 		u.telling(func(i int, says string) {
 			if line == 0 && differs[says] > 0 {
 				at := u.side.line(i)
-				otherwise = cmp.Or(otherwise, at)
-				if at >= begins {
-					said = cmp.Or(said, at)
-				}
-				if !lines[u.side.lineText(at)] {
+				if said = cmp.Or(said, at); !lines[u.side.lineText(at)] {
 					line = at
 				}
 			}
 		})
-		return cmp.Or(line, said, otherwise)
+		if line == 0 && said > 0 {
+			line = u.parts(other)
+		}
+		return cmp.Or(line, said)
 	}
 	one.was, one.is = first(p.before, p.after, one.gone), first(p.after, p.before, one.fresh)
 	one.asserts = len(p.before.side.without(p.before.assertions, p.after.assertions)) > 0 || p.deeper()
@@ -110,11 +109,14 @@ func (p pair) unmarked() bool {
 	})
 }
 
-// parts is the first line of a unit that is not the one of another unit at its place.
+// parts is the first line of a unit that is not the one of another unit at its place; 0 if it is empty or behind the unit.
 func (u *unit) parts(other *unit) int {
 	n, m := u.side.line(u.from), other.side.line(other.from)
 	for n < len(u.side.starts) && m < len(other.side.starts) && u.side.lineText(n) == other.side.lineText(m) {
 		n, m = n+1, m+1
+	}
+	if u.side.lineText(n) == "" || n > u.side.line(u.to-1) {
+		return 0
 	}
 	return n
 }

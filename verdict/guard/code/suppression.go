@@ -379,7 +379,8 @@ var (
 // unchecked reports whether a file was not one that people wrote and the tool checked, or is now what a generator wrote.
 func (u suppression) unchecked() bool {
 	s, b := u.side, u.side.other
-	return b != nil && len(b.tokens) > 0 && (kept.MatchString(b.text[:b.tokens[0].from]) || generated(s.path, []byte(s.text)) && s.apart() != b.apart() ||
+	return b != nil && len(b.tokens) > 0 && (kept.MatchString(b.text[:b.tokens[0].from]) ||
+		generated(s.path, []byte(s.text)) && s.apart() != b.apart() ||
 		strings.HasPrefix(u.tool, "typed:") && !sigil.MatchString(b.text))
 }
 
