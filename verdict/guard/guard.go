@@ -138,10 +138,19 @@ func Examine(c Change) []Finding {
 func sayings(files []File, found []Finding) (said []Finding) {
 	var data []change.Place
 	altered := map[Kind][]change.Place{}
-	has := sync.OnceValue(func() map[string]bool { return gained(files) })
-	for _, f := range files {
+	silent := func(f File) bool { // it is not new, and has no other finding
 		same := f.Path == f.OldPath && bytes.Equal(f.Before, f.After)
-		if f.OldPath == "" || same || slices.ContainsFunc(found, func(other Finding) bool { return other.Path == f.Name() }) {
+		return f.OldPath != "" && !same && !slices.ContainsFunc(found, func(other Finding) bool { return other.Path == f.Name() })
+	}
+	alterations := map[int]words.Alterations{} // by the file's index
+	for i, f := range files {
+		if (checks(f.OldPath) || words.IsShell(f.OldPath)) && f.Path != "" && !isOther(f.Path) && silent(f) {
+			alterations[i] = words.Altered(f, partOf(f))
+		}
+	}
+	has := sync.OnceValue(func() map[string]bool { return gained(files, alterations) })
+	for i, f := range files {
+		if !silent(f) {
 			continue
 		}
 		lost := func() bool {
@@ -162,8 +171,7 @@ func sayings(files []File, found []Finding) (said []Finding) {
 			}
 			continue
 		}
-		if (checks(f.OldPath) || words.IsShell(f.OldPath)) && !isOther(f.Path) {
-			now := words.Altered(f, partOf(f))
+		if now, is := alterations[i]; is {
 			now.Places = slices.DeleteFunc(now.Places, func(p change.Place) bool { // another file has it now
 				return kindOf(f.Path) == Strictness && p.After == "" && has()[lastKey.ReplaceAllString(p.Before, "")]
 			})
@@ -198,14 +206,19 @@ func sayings(files []File, found []Finding) (said []Finding) {
 	return said
 }
 
-// gained returns what some file that says what is checked has more often than before.
-func gained(files []File) map[string]bool {
+// gained returns what some file that says what is checked has more often than before. Some of the files are read already.
+func gained(files []File, read map[int]words.Alterations) map[string]bool {
 	all := map[string]bool{}
-	for _, f := range files {
-		if checks(f.Path) {
-			for _, said := range words.Gained(f) {
-				all[said] = true
-			}
+	for i, f := range files {
+		if !checks(f.Path) {
+			continue
+		}
+		now, is := read[i]
+		if !is {
+			now.Gained = words.Gained(f)
+		}
+		for _, said := range now.Gained {
+			all[said] = true
 		}
 	}
 	return all

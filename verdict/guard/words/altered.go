@@ -20,6 +20,8 @@ type Alterations struct {
 	Sure *change.Finding
 	// Places are how each of the other values was and is, with its line.
 	Places []change.Place
+	// Gained is what the function of that name returns for the file, so that nobody reads it twice.
+	Gained []string
 }
 
 // Altered finds what a file says otherwise than before of what is built, tested, measured or left out. What only
@@ -31,6 +33,7 @@ func Altered(f change.File, part func(keys, gone, fresh []string) Part) (found A
 	}
 	had, ok := read(f.OldPath, f.Before)
 	has, readable := read(f.Path, f.After)
+	found.Gained = gained(had, has)
 	if !ok || !readable {
 		return found
 	}
@@ -81,19 +84,26 @@ func Gained(f change.File) (all []string) {
 	if bytes.Equal(f.Before, f.After) || max(len(f.Before), len(f.After)) > maxRead {
 		return nil
 	}
+	had, _ := read(f.OldPath, f.Before)
+	has, _ := read(f.Path, f.After)
+	return gained(had, has)
+}
+
+// gained returns what one side has more often than the other.
+func gained(had, has settings) (all []string) {
 	count := map[string]int{}
-	add := func(name string, content []byte, n int) {
-		side, _ := read(name, content)
-		for _, s := range side.at {
+	add := func(side, other settings, n int) {
+		for id, s := range side.at {
+			if o := other.at[id]; len(s.keys) == 0 || o != nil && slices.EqualFunc(s.values, o.values, sameText) {
+				continue
+			}
 			for _, v := range s.values {
-				if len(s.keys) > 0 {
-					count[s.keys[len(s.keys)-1]+": "+v.text] += n
-				}
+				count[s.keys[len(s.keys)-1]+": "+v.text] += n
 			}
 		}
 	}
-	add(f.OldPath, f.Before, -1)
-	add(f.Path, f.After, 1)
+	add(had, has, -1)
+	add(has, had, 1)
 	for said, n := range count {
 		if n > 0 {
 			all = append(all, said)
@@ -101,6 +111,8 @@ func Gained(f change.File) (all []string) {
 	}
 	return all
 }
+
+func sameText(a, b value) bool { return a.text == b.text }
 
 // otherwise is what a script says otherwise than before that is no data: names and texts that are gone or new. Where the script is
 // not all about checks, only what is gone and is a name of one counts.
