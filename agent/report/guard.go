@@ -29,14 +29,15 @@ func PrintFindings(out io.Writer, found []guard.Finding, evidence int, format st
 		fmt.Fprintf(&text, "%s: %s\n", g.Tier, g.Kind)
 		for _, f := range g.Findings {
 			fmt.Fprintf(&text, "  %s:%d: %s [%s]\n", terminal.Plain(f.Path), f.Line, terminal.Plain(f.Why), f.Rule)
-			if f.Before == f.After { // what changed is around the command, or nothing is quoted
-				continue
-			}
-			if f.Before != "" {
+			same := f.Before == f.After // what changed is around the command, or nothing is quoted
+			if f.Before != "" && !same {
 				fmt.Fprintf(&text, "    - %s\n", terminal.Plain(f.Before))
 			}
-			if f.After != "" {
+			if f.After != "" && !same {
 				fmt.Fprintf(&text, "    + %s\n", terminal.Plain(f.After))
+			}
+			if f.Others != "" {
+				fmt.Fprintf(&text, "    %s\n", terminal.Plain(f.Others))
 			}
 		}
 	}
@@ -91,7 +92,7 @@ func GuardSARIF(found []guard.Finding) any {
 			place["region"] = object{"startLine": f.Line}
 		}
 		results = append(results, object{
-			"ruleId": f.Rule, "level": level, "message": object{"text": f.Why},
+			"ruleId": f.Rule, "level": level, "message": object{"text": f.Message()},
 			"locations": []object{{"physicalLocation": place}}, "properties": object{"tier": f.Tier, "kind": f.Kind, "before": f.Before,
 				"after": f.After},
 		})
@@ -109,7 +110,7 @@ func PrintAnnotations(out io.Writer, found []guard.Finding) error {
 		if f.Tier == guard.Hold {
 			level = "error"
 		}
-		if err := Annotate(out, level, f.Path, f.Line, string(f.Kind)+" ("+f.Rule+")", f.Why); err != nil {
+		if err := Annotate(out, level, f.Path, f.Line, string(f.Kind)+" ("+f.Rule+")", f.Message()); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchstone/agent/reviewer/change"
+	"touchstone/guidelines"
 	"touchstone/verdict"
 )
 
@@ -55,6 +56,9 @@ func (m material) evidence(part int) string {
 	}
 	var list strings.Builder
 	for _, e := range due {
+		if !isCandidate(e) && slices.ContainsFunc(m.criteria.rules, func(a guidelines.Applied) bool { return a.Row.ID == e.Rule }) {
+			e.Kind += " (" + e.Rule + ")" // what a finding cites
+		}
 		fmt.Fprintf(&list, "- %s %s\n", e.ID, describe(e, math.MaxInt, math.MaxInt))
 	}
 	by := ""

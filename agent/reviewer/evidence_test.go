@@ -44,7 +44,7 @@ func TestEvidenceIsAnswered(t *testing.T) {
 			asked := 0
 			r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
 				asked++
-				if want := "- E1 address at code.txt:2:"; asked == 1 && !strings.Contains(r.Prompt, want) {
+				if want := "- E1 address (security/S14) at code.txt:2:"; asked == 1 && !strings.Contains(r.Prompt, want) {
 					t.Errorf("the prompt lacks %q", want)
 				}
 				change := tc.first

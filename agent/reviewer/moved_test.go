@@ -325,7 +325,7 @@ func TestAnOrdinaryMoveIsAnsweredAndApproved(t *testing.T) {
 		"": verdict.RequestChanges} {
 		asked := 0
 		r := newReviewer(t, l.GitHub, func(r loopback.Asked) (string, error) {
-			want := "- E1 submodule at lib: The submodule moves from " + l.first[:12] + " to " + l.third[:12] + " of acme/lib"
+			want := "- E1 submodule (security/S14) at lib: The submodule moves from " + l.first[:12] + " to " + l.third[:12] + " of acme/lib"
 			if asked++; asked == 1 && (!strings.Contains(r.Prompt, want) || !strings.Contains(r.Prompt, url)) {
 				t.Errorf("the prompt does not ask for it:\n%s", r.Prompt)
 			}

@@ -19,6 +19,8 @@ const (
 	maxPlaces = 5
 	// maxHoldDetail bounds the text of one hold, in bytes.
 	maxHoldDetail = 600
+	// maxDoubt bounds the text of one piece of evidence of the guard, which can name many places, in bytes.
+	maxDoubt = 1200
 	// maxHoldPlaces is how many of these bytes are reserved for further places.
 	maxHoldPlaces = 250
 )
@@ -135,7 +137,7 @@ func (c Checkout) qualityBar(ctx context.Context, said Texts) (holds []verdict.H
 	for _, f := range found {
 		if f.Tier == guard.Evidence {
 			evidence = append(evidence, verdict.Evidence{Kind: string(f.Kind), Rule: f.Kind.Row(), Path: f.Path, Line: f.Line,
-				Detail: clip(explained(f), maxHoldDetail)})
+				Detail: clip(explained(f), maxDoubt)})
 		}
 	}
 	return holds, append(evidence, said.testsLost()...), nil
@@ -162,9 +164,9 @@ func (t Texts) testsLost() []verdict.Evidence {
 // explained is the text of a guard's finding, with the values that it compares.
 func explained(f guard.Finding) string {
 	if f.Before == "" && f.After == "" {
-		return f.Why
+		return f.Message()
 	}
-	return f.Why + fmt.Sprintf(" Before: %s After: %s", orNothing(f.Before), orNothing(f.After))
+	return strings.TrimSpace(f.Why + fmt.Sprintf(" Before: %s After: %s ", orNothing(f.Before), orNothing(f.After)) + f.Others)
 }
 
 // lowered is one hold for all places of one kind.

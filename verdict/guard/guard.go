@@ -197,11 +197,11 @@ func sayings(files []File, found []Finding) (said []Finding) {
 	said = fewer(said)
 	for kind, places := range altered {
 		if len(places) > 0 {
-			said = append(said, change.Changed(kind, "words/changed", "What says how this project is checked is not as it was", places))
+			said = append(said, change.Changed(kind, "words/changed", change.Spots("line of what says how this project is checked", places)))
 		}
 	}
 	if len(data) > 0 {
-		said = append(said, change.Changed(Assertion, "test/data", "What tests read or compare with is not as it was", data))
+		said = append(said, change.Changed(Assertion, "test/data", change.Spots("line of what tests read or compare with", data)))
 	}
 	return said
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Tier is the effect of a finding on a pull request.
@@ -113,62 +114,159 @@ type Finding struct {
 	// Why is a sentence for the person who decides.
 	Why string `json:"why"`
 	Place
+	// Others names further places of the same, if the finding stands for all of them, with what changed there.
+	Others string `json:"others,omitempty"`
 }
 
-// These bound the text of one finding that stands for many places: the bytes that name files, and the lines of a file.
+// Message is the reason with the further places.
+func (f Finding) Message() string { return strings.TrimSpace(f.Why + " " + f.Others) }
+
+// Spot is a place which no rule reads.
+type Spot struct {
+	Place
+	// In is the test, or the function that tests use, that has it; "" if there is none.
+	In string
+	// What names what changed in a few words, such as "assertion".
+	What string
+	// Weight orders spots: 0 is the most suspicious.
+	Weight int
+}
+
+// These bound the text for the places of one finding, in bytes: what changed there, their files and lines, and one line or name.
 const (
-	maxNames = 300
-	maxLines = 5
+	maxShown  = 550
+	maxPlaces = 650
+	maxQuote  = 60
 )
 
-// Changed returns one finding of evidence for all places of a change which no rule reads. It is at the most suspicious
-// of them: a value that is another one, else something that is gone. The reason names the lines of each file in this
-// order, and counts those for which there is no room.
-func Changed(kind Kind, rule, what string, places []Place) Finding {
-	places = slices.Clone(places)
-	slices.SortStableFunc(places, func(a, b Place) int { return cmp.Compare(a.rank(), b.rank()) })
-	var files []string
-	lines := map[string][]int{}
-	for _, p := range places {
-		if lines[p.Path] == nil {
-			files = append(files, p.Path)
+// Changed returns one finding of evidence for all spots of a change. It is at the most suspicious of them. The others follow in
+// this order by file, first with what changed, then only with their lines, and those for which there is no room are counted.
+func Changed(kind Kind, rule string, spots []Spot) Finding {
+	spots = slices.Clone(spots)
+	slices.SortStableFunc(spots, func(a, b Spot) int { return cmp.Compare(a.Weight, b.Weight) })
+	file := map[string]int{} // each in turn
+	for i, s := range spots {
+		if _, known := file[s.Path]; !known {
+			file[s.Path] = i
 		}
-		lines[p.Path] = append(lines[p.Path], p.Line)
 	}
-	f := Finding{Tier: Evidence, Kind: kind, Rule: rule, Why: what + ", and no rule tells whether it checks less.", Place: places[0]}
-	if len(places) == 1 {
+	slices.SortStableFunc(spots, func(a, b Spot) int { return cmp.Compare(file[a.Path], file[b.Path]) })
+	first := spots[0]
+	f := Finding{Tier: Evidence, Kind: kind, Rule: rule, Why: first.sentence(), Place: first.Place}
+	if len(spots) == 1 {
 		return f
 	}
-	var names string
-	left, unnamed := len(files), len(places)
-	for _, file := range files {
-		name, at := strings.Map(printable, file), lines[file]
-		for i, line := range at[:min(len(at), maxLines)] {
-			if line > 0 { // not the file as a whole
-				name += []string{":", ", "}[min(i, 1)] + strconv.Itoa(line)
-			}
+	others, at, bare, left, files := "", first.Path, false, 0, map[string]bool{}
+	for _, s := range spots[1:] {
+		place := "; " + strings.Map(printable, s.Path) + ":" + strconv.Itoa(s.Line)
+		switch {
+		case s.Path == at && bare:
+			place = ", " + strconv.Itoa(s.Line)
+		case s.Path == at:
+			place = "; line " + strconv.Itoa(s.Line)
 		}
-		if more := len(at) - maxLines; more > 0 {
-			name += fmt.Sprintf(" and %d more", more)
-		}
-		if len(names)+len(name) > maxNames {
+		full := place + s.said(first.What)
+		if bare = bare || len(others)+len(full) > maxShown; !bare {
+			place = full
+		} else if len(others)+len(place) > maxPlaces {
+			left, files[s.Path] = left+1, true
 			continue
 		}
-		names += "; " + name
-		left, unnamed = left-1, unnamed-len(at)
+		others, at = others+place, s.Path
 	}
 	if left > 0 {
-		names += fmt.Sprintf("; %d more in %d files that are not named here", unnamed, left)
+		others += fmt.Sprintf("; %d more in %d files that are not named here", left, len(files))
 	}
-	f.Why += fmt.Sprintf(" Read all %d places in the patches: %s.", len(places), strings.TrimPrefix(names, "; "))
+	f.Others = fmt.Sprintf("Judge %d more: %s.", len(spots)-1, strings.TrimPrefix(others, "; "))
 	return f
+}
+
+// sentence says what changed at a spot.
+func (s Spot) sentence() string {
+	article := "A"
+	if strings.HasPrefix(s.What, "a") {
+		article = "An"
+	}
+	does := "changed"
+	switch "" {
+	case s.After:
+		does = "is gone"
+	case s.Before:
+		does = "is new"
+	}
+	return fmt.Sprintf("%s %s%s %s, and no rule tells whether this checks less.", article, s.What, s.in(), does)
+}
+
+func (s Spot) in() string {
+	if s.In == "" {
+		return ""
+	}
+	return " in “" + quotable(s.In, maxQuote) + "”"
+}
+
+// said is the same of a spot behind another one, which is at what the text names.
+func (s Spot) said(what string) string {
+	said := s.in() + ": "
+	if s.What != what {
+		said += s.What + " "
+	}
+	was, is := s.Before, s.After
+	if same := alike(was, is); max(len(was), len(is)) > maxQuote && same > 0 { // show where they part
+		was, is = "…"+was[same:], "…"+is[same:]
+	}
+	was, is = "`"+quotable(was, maxQuote)+"`", "`"+quotable(is, maxQuote)+"`"
+	switch "" {
+	case s.After:
+		return said + was + " is gone"
+	case s.Before:
+		return said + is + " is new"
+	}
+	return said + was + " → " + is
+}
+
+// maxAlike is how much of what is the same is shown of two long texts, in bytes.
+const maxAlike = 20
+
+// alike is from where to show two texts that begin alike.
+func alike(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	for n = max(0, n-maxAlike); n > 0 && !utf8.RuneStart(a[n]); n-- {
+	}
+	return n
+}
+
+// quotable is the beginning of a text that can stand between quotes.
+func quotable(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
+		if r == '`' {
+			return -1
+		}
+		return printable(r)
+	}, text)
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
 }
 
 // digits matches the digits of a value.
 var digits = regexp.MustCompile(`[0-9]+`)
 
-// rank orders what no rule reads, the most suspicious first.
-func (p Place) rank() int {
+// Spots are places that differ in their texts alone, the most suspicious of which have another number, or nothing any more.
+func Spots(what string, places []Place) (spots []Spot) {
+	for _, p := range places {
+		spots = append(spots, Spot{Place: p, What: what, Weight: p.weight()})
+	}
+	return spots
+}
+
+func (p Place) weight() int {
 	switch bare := digits.ReplaceAllString(p.Before, ""); {
 	case p.Before != "" && p.After != "" && bare == digits.ReplaceAllString(p.After, ""):
 		return 0

@@ -8,24 +8,43 @@ import (
 
 func TestAFindingOfManyPlacesLeavesNoneUncounted(t *testing.T) {
 	t.Parallel()
-	places := []Place{{Path: "a.go", Line: 1, Before: "a", After: "b"}, {Path: "b\x1b.go", Line: 2, Before: "c"}}
-	f := Changed(Test, "test/changed", "It is not as before", places)
-	const why = "It is not as before, and no rule tells whether it checks less."
-	if want := why + " Read all 2 places in the patches: b.go:2; a.go:1."; f.Why != want || f.Place != places[1] {
-		t.Errorf("at %v because %q", f.Place, f.Why)
+	spots := []Spot{{Place: Place{Path: "a.go", Line: 1, Before: "a", After: "b"}, What: "line", Weight: 2},
+		{Place: Place{Path: "b\x1b.go", Line: 2, Before: "c`"}, In: "Test", What: "assertion", Weight: 1}}
+	f := Changed(Test, "test/changed", spots)
+	const why = "An assertion in “Test” is gone, and no rule tells whether this checks less."
+	if f.Why != why || f.Place != spots[1].Place || f.Others != "Judge 1 more: a.go:1: line `a` → `b`." {
+		t.Errorf("at %v because %q, %q", f.Place, f.Why, f.Others)
 	}
-	if f = Changed(Test, "test/changed", "It is not as before", places[:1]); f.Why != why {
-		t.Errorf("the reason is %q", f.Why)
+	if f = Changed(Test, "test/changed", spots[1:]); f.Message() != why {
+		t.Errorf("the reason is %q", f.Message())
 	}
 	for n := range 20 {
-		places = append(places, Place{Path: "c.go", Line: n + 3, Before: "e", After: "f"},
-			Place{Path: fmt.Sprintf("%s%d.go", strings.Repeat("long", 20), n), Line: 7, Before: "g", After: "h"})
+		spots = append(spots, Spot{Place: Place{Path: "c.go", Line: n + 3, After: "f"}, In: "More", What: "assertion", Weight: 3},
+			Spot{Place: Place{Path: fmt.Sprintf("%s%d.go", strings.Repeat("long", 20), n), Line: 7, Before: "g", After: "h"}, Weight: 3})
 	}
-	places = append(places, Place{Path: "z.go", Line: 9, Before: "at least 90", After: "at least 10"})
-	f = Changed(Test, "test/changed", "It is not as before", places)
-	if last := places[len(places)-1]; f.Place != last || len(f.Why) > 600 ||
-		!strings.Contains(f.Why, " Read all 43 places in the patches: z.go:9; b.go:2; a.go:1; c.go:3, 4, 5, 6, 7 and 15 more; long") ||
-		!strings.HasSuffix(f.Why, "; 18 more in 18 files that are not named here.") {
-		t.Errorf("at %v because %q", f.Place, f.Why)
+	spots = append(spots, Spot{Place: Place{Path: "z.go", Line: 9, Before: "at least 90", After: "at least 10"}, What: "value"})
+	f = Changed(Test, "test/changed", spots)
+	if f.Why != "A value changed, and no rule tells whether this checks less." || f.Line != 9 || len(f.Others) > 750 ||
+		!strings.HasPrefix(f.Others, "Judge 42 more: b.go:2 in “Test”: assertion `c` is gone; a.go:1: line `a` → `b`; "+
+			"c.go:3 in “More”: assertion `f` is new; line 4 in “More”: assertion `f` is new; ") ||
+		!strings.Contains(f.Others, ", 21, 22; long") || !strings.HasSuffix(f.Others, "; 19 more in 19 files that are not named here.") {
+		t.Errorf("at %v because %q, %q", f.Place, f.Why, f.Others)
+	}
+}
+
+func TestLongLinesAreShownWhereTheyPart(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("const ", 12)
+	spot := func(was, is string) Spot { return Spot{Place: Place{Before: was, After: is}, What: "line"} }
+	for want, s := range map[string]Spot{
+		": `a(1)` → `a(2)`": spot("a(1)", "a(2)"),
+		": `…const const const é1` → `…const const const é2`":      spot(long+"é1", long+"é2"),
+		": `" + long[:60] + "…` is gone":                           spot(long, ""),
+		": `1" + long[:59] + "…` → `2" + long[:59] + "…`":          spot("1"+long, "2"+long),
+		": `… const const const c` → `… const const const consts`": spot(long+"c", long+"consts"),
+	} {
+		if got := s.said("line"); got != want {
+			t.Errorf("%s; want %s", got, want)
+		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 // before.
 type altered struct {
 	pair
-	was, is     int            // the first line of each side where they differ, 0 for none
 	gone, fresh map[string]int // the words, literals and operators that it has less and more often
 	asserts     bool           // an assertion is not there any more as it was, or not where it was
 }
@@ -65,28 +64,12 @@ func (x *examination) alter(p pair) {
 	if len(one.gone)+len(one.fresh) == 0 || x.passed(p.after) {
 		return
 	}
-	first := func(u, other *unit, differs map[string]int) (line int) { // one that the other side has may say the word, too
-		lines, said := other.lineTexts(), 0
-		u.telling(func(i int, says string) {
-			if line == 0 && differs[says] > 0 {
-				at := u.side.line(i)
-				if said = cmp.Or(said, at); !lines[u.side.lineText(at)] {
-					line = at
-				}
-			}
-		})
-		if line == 0 && said > 0 {
-			line = u.parts(other)
-		}
-		return cmp.Or(line, said)
-	}
-	one.was, one.is = first(p.before, p.after, one.gone), first(p.after, p.before, one.fresh)
-	one.asserts = len(p.before.side.without(p.before.assertions, p.after.assertions)) > 0 || p.deeper()
+	one.asserts = len(p.before.side.without(p.before.assertions, p.after.assertions)) > 0 || p.deeper() > 0
 	x.altered = append(x.altered, one)
 }
 
-// deeper reports whether an assertion is inside of something further, such as a function that is called later or never.
-func (p pair) deeper() bool {
+// deeper is the line of an assertion that is inside of something further, such as a function that is called later or never; 0 for none.
+func (p pair) deeper() int {
 	depth := func(u *unit, c assertion) (n int) {
 		for open := int(u.side.outer[c.from]); open >= u.body; open = int(u.side.outer[open]) {
 			n++
@@ -97,9 +80,12 @@ func (p pair) deeper() bool {
 	for _, c := range p.before.assertions {
 		had[c.digest] = max(had[c.digest], 1+depth(p.before, c))
 	}
-	return slices.ContainsFunc(p.after.assertions, func(c assertion) bool {
-		return had[c.digest] > 0 && 1+depth(p.after, c) > had[c.digest]
-	})
+	for _, c := range p.after.assertions {
+		if had[c.digest] > 0 && 1+depth(p.after, c) > had[c.digest] {
+			return p.after.side.line(int(c.from))
+		}
+	}
+	return 0
 }
 
 // unmarked reports whether nothing but the head of a unit is another one, and has a mark less.
@@ -107,29 +93,6 @@ func (p pair) unmarked() bool {
 	return p.before.digest == p.after.digest && slices.ContainsFunc(p.before.marks, func(m mark) bool {
 		return !slices.ContainsFunc(p.after.marks, m.like)
 	})
-}
-
-// parts is the first line of a unit that is not the one of another unit at its place; 0 if it is empty or behind the unit.
-func (u *unit) parts(other *unit) int {
-	n, m := u.side.line(u.from), other.side.line(other.from)
-	for n < len(u.side.starts) && m < len(other.side.starts) && u.side.lineText(n) == other.side.lineText(m) {
-		n, m = n+1, m+1
-	}
-	if u.side.lineText(n) == "" || n > u.side.line(u.to-1) {
-		return 0
-	}
-	return n
-}
-
-// lineTexts are the lines of a unit.
-func (u *unit) lineTexts() map[string]bool {
-	texts := map[string]bool{}
-	if u.from < u.to {
-		for n := u.side.line(u.from); n <= u.side.line(u.to-1); n++ {
-			texts[u.side.lineText(n)] = true
-		}
-	}
-	return texts
 }
 
 // maxRenames bounds the pairs of names that are compared to find out what is only called otherwise. What is not
@@ -188,32 +151,32 @@ func (x *examination) rename() {
 func (x *examination) changes() {
 	x.rename()
 	named := x.namedLines()
-	places := x.shadowing()
+	var spots []change.Spot
+	for _, p := range x.shadowing() {
+		spots = append(spots, change.Spot{Place: p, What: "redefinition of what tests use", Weight: 2})
+	}
 	names := testNames(x.pairs.before)
 	for _, a := range x.altered {
-		if len(a.gone) == 0 && !a.asserts && !a.narrows(names) || a.isIn(named) {
-			continue
+		narrowed := 0
+		if len(a.gone) == 0 && !a.asserts {
+			if narrowed = a.narrows(names); narrowed == 0 {
+				continue
+			}
 		}
-		b, s := a.before.side, a.after.side
-		p := change.Place{Path: s.path, Line: cmp.Or(a.is, a.was)}
-		if a.was > 0 {
-			p.Before = b.lineText(a.was)
+		if !a.isIn(named) {
+			spots = append(spots, a.spot(narrowed))
 		}
-		if a.is > 0 {
-			p.After = s.lineText(a.is)
-		}
-		places = append(places, p)
 	}
-	if len(places) > 0 {
-		slices.SortStableFunc(places, byLine)
-		x.findings = append(x.findings, change.Changed(change.Assertion, "test/changed", "Existing tests do not say what they said", places))
+	if len(spots) > 0 {
+		slices.SortStableFunc(spots, func(a, b change.Spot) int { return byLine(a.Place, b.Place) })
+		x.findings = append(x.findings, change.Changed(change.Assertion, "test/changed", spots))
 	}
 }
 
-// narrows reports whether what is new in a part of a test file may pass over something: a condition, a part of one, another
+// narrows is the line of what is new in a part of a test file and may pass over something: a condition, a part of one, another
 // literal for an arm of Rust's match, an argument of a call that was there before, an annotation or an option of a test, a word
-// that turns what a test does or, outside of tests, the name of one.
-func (a altered) narrows(names map[string]bool) (narrows bool) {
+// that turns what a test does or, outside of tests, the name of one. It is 0 for none and, if possible, a line that was not there.
+func (a altered) narrows(names map[string]bool) (line int) {
 	s, had, read := a.after.side, a.before.wordSet(), 0
 	replaces := func(i int) (does bool) {
 		if i >= read && replacing.MatchString(s.of(i)) {
@@ -222,10 +185,7 @@ func (a altered) narrows(names map[string]bool) (narrows bool) {
 		}
 		return does
 	}
-	a.after.telling(func(i int, says string) {
-		if narrows || a.fresh[says] == 0 {
-			return
-		}
+	narrows := func(i int, says string) bool {
 		open, in := int(s.outer[i]), s.unitAt(i)
 		call := open > 0 && (s.of(open) == "(" && s.kindOf(open-1) == word && a.fresh[s.normal(open-1)] == 0 ||
 			s.of(open) == "[" && s.closes(open-1) && !s.annotation(i)) // a part of a list
@@ -237,17 +197,25 @@ func (a altered) narrows(names map[string]bool) (narrows bool) {
 		}
 		arm := s.lang.rust && s.kindOf(i) == text && (s.of(i-1) == "|" || s.of(i+1) == "|")
 		decides := deciding[says] && !s.annotation(i) || says == "go" && s.lang.name == "Go" // Rust has #[case(1)]
-		if narrows = decides || call || arm || s.inCondition(i); narrows || in != nil && in.at == i {
-			return
+		if narrows := decides || call || arm || s.inCondition(i); narrows || in != nil && in.at == i {
+			return narrows
 		}
 		if in != nil && in.role != definition && i < in.body {
-			narrows = a.fresh["case"] == 0 && in.marksAnew(i, had[says]) || replaces(i)
-			return
+			return a.fresh["case"] == 0 && in.marksAnew(i, had[says]) || replaces(i)
 		}
 		named := a.after.role != test && slices.ContainsFunc(wordsIn(says), func(w string) bool { return names[w] })
-		narrows = named || s.kindOf(i) == word && (turning.MatchString(says) || replaces(i))
+		return named || s.kindOf(i) == word && (turning.MatchString(says) || replaces(i))
+	}
+	known := map[string]bool{}
+	a.after.telling(func(i int, says string) {
+		if a.fresh[says] > 0 && (line == 0 || known[s.lineText(line)] && !known[s.lineText(s.line(i))]) && narrows(i, says) {
+			if line == 0 {
+				known = a.before.lineTexts()
+			}
+			line = s.line(i)
+		}
 	})
-	return narrows
+	return line
 }
 
 // marksAnew reports whether a word in the head of a test, or of a group of tests, is an annotation of a kind that no rule knows, a

@@ -47,8 +47,8 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestWhatExistingTestsSayOtherwiseIsNamedOnce: one finding names all tests that say something else, with the first
-// places of each file. Another format or name says the same.
+// TestWhatExistingTestsSayOtherwiseIsNamedOnce: one finding names all tests that say something else, and what.
+// Another format or name says the same.
 func TestWhatExistingTestsSayOtherwiseIsNamedOnce(t *testing.T) {
 	var before strings.Builder
 	before.WriteString("package a\n")
@@ -62,7 +62,8 @@ func TestWhatExistingTestsSayOtherwiseIsNamedOnce(t *testing.T) {
 	}
 	got := found("77", "78")
 	if len(got) != 1 || got[0].Rule != "test/changed" || got[0].Tier != change.Evidence || got[0].Line != 4 ||
-		!strings.HasSuffix(got[0].Why, " Read all 10 places in the patches: a_test.go:4, 10, 16, 22, 28 and 5 more.") {
+		got[0].Why != "An asserted value in “Test0” changed, and no rule tells whether this checks less." || !strings.HasPrefix(got[0].Others,
+		"Judge 9 more: line 10 in “Test1”: `if got := sum(1, one); got != 77 {` → `if got := sum(1, one); got != 78 {`; line 16 in ") {
 		t.Errorf("got %+v", got)
 	}
 	for name, edit := range map[string][2]string{"another name": {"one", "uno"},
@@ -73,13 +74,35 @@ func TestWhatExistingTestsSayOtherwiseIsNamedOnce(t *testing.T) {
 	}
 }
 
-func TestAChangedTestIsNamedByALineThatChanged(t *testing.T) {
-	before := "def test_overlay():\n    expected = read()\n    expected = expected.sort()\n    expected.a = 1\n" +
-		"    assert overlay() == expected\n"
-	after := strings.Replace(before, "    expected.a = 1\n", "", 1)
-	got := code.Examine([]change.File{{Path: "test_a.py", OldPath: "test_a.py", Before: []byte(before), After: []byte(after)}}, nil)
-	if len(got) != 1 || got[0].Line != 4 || got[0].Before != "expected.a = 1" {
-		t.Errorf("got %+v, want the line that is gone", got)
+// TestAChangedTestIsNamedByItsGravestChange: an assertion that is gone or another one, else a value, else a line. The line that took its
+// place is beside it.
+func TestAChangedTestIsNamedByItsGravestChange(t *testing.T) {
+	const before = "def test_overlay():\n    shop = read(1)\n    shop = shop.sort()\n    shop.a = 1\n" +
+		"    assert overlay(shop, shop.a) == 7\n    assert shop.b\n"
+	for name, tt := range map[string]struct {
+		was, is string
+		line    int
+		want    string
+	}{
+		"a line is gone": {"    shop.a = 1\n", "", 4, "A line in “test_overlay” is gone|shop.a = 1|"},
+		"a line":         {"shop.sort()", "shop.order()", 3, "A line in “test_overlay” changed|shop = shop.sort()|shop = shop.order()"},
+		"a value":        {"read(1)", "read(2)", 2, "A value in “test_overlay” changed|shop = read(1)|shop = read(2)"},
+		"what is asserted": {"== 7", "== 8", 5,
+			"An asserted value in “test_overlay” changed|assert overlay(shop, shop.a) == 7|assert overlay(shop, shop.a) == 8"},
+		"an assertion": {"overlay(shop, shop.a) ==", "layer(shop) ==", 5,
+			"An assertion in “test_overlay” changed|assert overlay(shop, shop.a) == 7|assert layer(shop) == 7"},
+		"an assertion before all": {"read(1)\n    shop = shop.sort()\n    shop.a = 1\n    assert overlay(shop, shop.a) == 7",
+			"read(2)\n    assert overlay(shop, shop.a) == 8", 3,
+			"An asserted value in “test_overlay” changed|assert overlay(shop, shop.a) == 7|assert overlay(shop, shop.a) == 8"},
+		"a condition is new": {"    assert shop.b", "    if shop.c:\n        return\n    assert shop.b", 6,
+			"A line in “test_overlay” is new||if shop.c:"},
+	} {
+		got := code.Examine([]change.File{{Path: "test_a.py", OldPath: "test_a.py", Before: []byte(before),
+			After: []byte(strings.Replace(before, tt.was, tt.is, 1))}}, nil)
+		if len(got) != 1 || got[0].Line != tt.line ||
+			strings.Replace(got[0].Why, ", and no rule tells whether this checks less.", "", 1)+"|"+got[0].Before+"|"+got[0].After != tt.want {
+			t.Errorf("%s: got %+v; want %s", name, got, tt.want)
+		}
 	}
 }
 

@@ -1,0 +1,171 @@
+package code
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"touchstone/verdict/guard/change"
+)
+
+// maxCompared bounds the assertions and lines of one test that are looked at to find the gravest.
+const maxCompared = 50
+
+// spot is the gravest of what a part of a test file says otherwise: an assertion, else a value, else a line that is gone, else
+// the line of what is new and narrows it. What takes its place is beside it.
+func (a altered) spot(narrowed int) change.Spot {
+	was, is := a.lost()
+	s := change.Spot{In: a.after.name, What: "assertion", Weight: 2}
+	switch {
+	case was == 0:
+		was, is, s.What, s.Weight = a.line(narrowed)
+	case is == 0:
+		s.Weight = 1
+	case valueless(a.before.side.lineText(was)) == valueless(a.after.side.lineText(is)):
+		s.What, s.Weight = "asserted value", 0
+	}
+	s.Place = change.Place{Path: a.after.side.path, Line: cmp.Or(is, was)}
+	if is > 0 {
+		s.After = a.after.side.lineText(is)
+	}
+	if was > 0 && a.before.side.lineText(was) != s.After {
+		s.Before = a.before.side.lineText(was)
+	}
+	return s
+}
+
+// lost are the lines of an assertion that is not there any more and of the one that takes its place; 0 for none.
+func (a altered) lost() (was, is int) {
+	b, s := a.before.side, a.after.side
+	gone, fresh := b.without(a.before.assertions, a.after.assertions), s.without(a.after.assertions, a.before.assertions)
+	fresh = fresh[:min(len(fresh), maxCompared)]
+	had, has := a.before.lineTexts(), a.after.lineTexts()
+	weight := 3
+	for _, c := range gone[:min(len(gone), maxCompared)] {
+		i, of := closest(c, fresh), 1
+		switch {
+		case i >= 0 && fresh[i].code == c.code:
+			of = 0
+		case i >= 0:
+			of = 2
+		}
+		if of >= weight {
+			continue
+		}
+		if weight, was, is = of, b.otherLine(has, int(c.from), int(c.to)), 0; i >= 0 {
+			is = s.otherLine(had, int(fresh[i].from), int(fresh[i].to))
+		}
+	}
+	return was, is
+}
+
+// otherLine is the first line of some tokens that is not one of the other side's, or else their first.
+func (s *side) otherLine(others map[string]bool, from, to int) int {
+	for n := s.line(from); n <= s.line(to-1); n++ {
+		if !others[s.lineText(n)] {
+			return n
+		}
+	}
+	return s.line(from)
+}
+
+// line are the lines of what is gone or new and no assertion, and what it is.
+func (a altered) line(narrowed int) (was, is int, what string, weight int) {
+	had, gone := a.before.apart(a.after, a.gone)
+	has, fresh := a.after.apart(a.before, a.fresh)
+	if deeper := a.deeper(); deeper > 0 && len(gone) == 0 {
+		return 0, deeper, "assertion inside of a further block", 1
+	}
+	b, s := a.before.side, a.after.side
+	value := func(was, is int) bool { return valueless(b.lineText(was)) == valueless(s.lineText(is)) }
+	for _, was := range gone {
+		if i := slices.IndexFunc(fresh, func(is int) bool { return value(was, is) }); i >= 0 {
+			return was, fresh[i], "value", 3
+		}
+	}
+	if len(gone) > 0 {
+		was = gone[0]
+		if is = s.alike(b.lineText(was), has); is == 0 {
+			return was, is, "line", 4
+		}
+		return was, is, "line", 5
+	}
+	if is = narrowed; len(fresh) > 0 && !slices.Contains(has, is) {
+		is = fresh[0]
+	}
+	return b.alike(s.lineText(is), had), is, "line", 6
+}
+
+// apart are the lines of a unit, and of these the ones with a word that it has more often, that the other one does not have.
+func (u *unit) apart(other *unit, differs map[string]int) (all, telling []int) {
+	others, last, said := other.lineTexts(), 0, 0
+	u.telling(func(i int, says string) {
+		if differs[says] > 0 && said == 0 {
+			said = u.side.line(i)
+		}
+		for n := u.side.line(i); n <= u.side.line(i)+strings.Count(u.side.of(i), "\n"); n++ {
+			if others[u.side.lineText(n)] {
+				continue
+			}
+			if n != last && len(all) < maxCompared {
+				all, last = append(all, n), n
+			}
+			if differs[says] > 0 && len(telling) < maxCompared && !slices.Contains(telling, n) {
+				telling = append(telling, n)
+			}
+		}
+	})
+	if len(telling) == 0 && said > 0 { // the other side has such a line, too
+		telling = []int{cmp.Or(u.parts(other), said)}
+	}
+	return all, telling
+}
+
+// parts is the first line of a unit that is not the one of another unit at its place; 0 if it is empty or behind the unit.
+func (u *unit) parts(other *unit) int {
+	n, m := u.side.line(u.from), other.side.line(other.from)
+	for n < len(u.side.starts) && m < len(other.side.starts) && u.side.lineText(n) == other.side.lineText(m) {
+		n, m = n+1, m+1
+	}
+	if u.side.lineText(n) == "" || n > u.side.line(u.to-1) {
+		return 0
+	}
+	return n
+}
+
+// alike is the line that shares the most words with a text; 0 if none shares enough.
+func (s *side) alike(text string, lines []int) (line int) {
+	words := func(text string) map[string]bool {
+		all := map[string]bool{}
+		for _, w := range wordsIn(text) {
+			all[w] = true
+		}
+		return all
+	}
+	has, best := words(text), 0.34
+	for _, n := range lines {
+		says := words(s.lineText(n))
+		if score := min(share(has, says), share(says, has)); score > best {
+			best, line = score, n
+		}
+	}
+	return line
+}
+
+// valueless is a line without its texts and numbers.
+func valueless(line string) string { return values.ReplaceAllString(line, "") }
+
+// values matches literals.
+var values = regexp.MustCompile(`"[^"]*"|'[^']*'|\b\d[\w.]*`)
+
+// lineTexts are the lines of a unit.
+func (u *unit) lineTexts() map[string]bool {
+	texts := map[string]bool{}
+	if u.from < u.to {
+		for n := u.side.line(u.from); n <= u.side.line(u.to-1); n++ {
+			texts[u.side.lineText(n)] = true
+		}
+	}
+	return texts
+}
