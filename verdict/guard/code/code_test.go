@@ -94,6 +94,8 @@ func TestAChangedTestIsNamedByItsGravestChange(t *testing.T) {
 		"an assertion before all": {"read(1)\n    shop = shop.sort()\n    shop.a = 1\n    assert overlay(shop, shop.a) == 7",
 			"read(2)\n    assert overlay(shop, shop.a) == 8", 3,
 			"An asserted value in “test_overlay” changed|assert overlay(shop, shop.a) == 7|assert overlay(shop, shop.a) == 8"},
+		"an assertion of two lines": {"assert shop.b", "assert (shop\n        .c(2))", 6,
+			"An assertion in “test_overlay” changed|assert shop.b|assert (shop .c(2))"},
 		"a condition is new": {"    assert shop.b", "    if shop.c:\n        return\n    assert shop.b", 6,
 			"A line in “test_overlay” is new||if shop.c:"},
 	} {

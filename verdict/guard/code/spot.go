@@ -18,25 +18,35 @@ func (a altered) spot(narrowed int) change.Spot {
 	was, is := a.lost()
 	s := change.Spot{In: a.after.name, What: "assertion", Weight: 2}
 	switch {
-	case was == 0:
+	case was.line == 0:
 		was, is, s.What, s.Weight = a.line(narrowed)
-	case is == 0:
+	case is.line == 0:
 		s.Weight = 1
-	case valueless(a.before.side.lineText(was)) == valueless(a.after.side.lineText(is)):
+	case valueless(was.text) == valueless(is.text):
 		s.What, s.Weight = "asserted value", 0
 	}
-	s.Place = change.Place{Path: a.after.side.path, Line: cmp.Or(is, was)}
-	if is > 0 {
-		s.After = a.after.side.lineText(is)
-	}
-	if was > 0 && a.before.side.lineText(was) != s.After {
-		s.Before = a.before.side.lineText(was)
+	s.Place = change.Place{Path: a.after.side.path, Line: cmp.Or(is.line, was.line), After: is.text}
+	if was.text != is.text {
+		s.Before = was.text
 	}
 	return s
 }
 
-// lost are the lines of an assertion that is not there any more and of the one that takes its place; 0 for none.
-func (a altered) lost() (was, is int) {
+// saying is a line, or a statement from that line on; the zero value is none.
+type saying struct {
+	line int
+	text string
+}
+
+func (s *side) saying(line int) saying {
+	if line == 0 {
+		return saying{}
+	}
+	return saying{line, s.lineText(line)}
+}
+
+// lost is an assertion that is not there any more, and the one that takes its place.
+func (a altered) lost() (was, is saying) {
 	b, s := a.before.side, a.after.side
 	gone, fresh := b.without(a.before.assertions, a.after.assertions), s.without(a.after.assertions, a.before.assertions)
 	fresh = fresh[:min(len(fresh), maxCompared)]
@@ -53,48 +63,58 @@ func (a altered) lost() (was, is int) {
 		if of >= weight {
 			continue
 		}
-		if weight, was, is = of, b.otherLine(has, int(c.from), int(c.to)), 0; i >= 0 {
-			is = s.otherLine(had, int(fresh[i].from), int(fresh[i].to))
+		if weight, was, is = of, b.otherwise(has, c), (saying{}); i >= 0 {
+			is = s.otherwise(had, fresh[i])
 		}
 	}
 	return was, is
 }
 
-// otherLine is the first line of some tokens that is not one of the other side's, or else their first.
-func (s *side) otherLine(others map[string]bool, from, to int) int {
-	for n := s.line(from); n <= s.line(to-1); n++ {
-		if !others[s.lineText(n)] {
-			return n
+// otherwise is the first line of an assertion that is not one of the other side's. It is the whole assertion if that is its first
+// line, or if there is none.
+func (s *side) otherwise(others map[string]bool, c reading) saying {
+	at, end := c.line, s.line(int(c.to)-1)
+	for at < end && others[s.lineText(at)] {
+		at++
+	}
+	if others[s.lineText(at)] {
+		at = c.line
+	}
+	if at == c.line && at < end {
+		whole := strings.Join(strings.Fields(s.text[s.starts[at-1]:s.tokens[c.to-1].to]), " ")
+		if len(whole) <= maxText {
+			return saying{at, strings.ToValidUTF8(whole, "")}
 		}
 	}
-	return s.line(from)
+	return s.saying(at)
 }
 
-// line are the lines of what is gone or new and no assertion, and what it is.
-func (a altered) line(narrowed int) (was, is int, what string, weight int) {
+// line is what is gone or new and no assertion, and what to call it.
+func (a altered) line(narrowed int) (was, is saying, what string, weight int) {
+	b, s := a.before.side, a.after.side
 	had, gone := a.before.apart(a.after, a.gone)
 	has, fresh := a.after.apart(a.before, a.fresh)
 	if deeper := a.deeper(); deeper > 0 && len(gone) == 0 {
-		return 0, deeper, "assertion inside of a further block", 1
+		return was, s.saying(deeper), "assertion inside of a further block", 1
 	}
-	b, s := a.before.side, a.after.side
 	value := func(was, is int) bool { return valueless(b.lineText(was)) == valueless(s.lineText(is)) }
 	for _, was := range gone {
 		if i := slices.IndexFunc(fresh, func(is int) bool { return value(was, is) }); i >= 0 {
-			return was, fresh[i], "value", 3
+			return b.saying(was), s.saying(fresh[i]), "value", 3
 		}
 	}
 	if len(gone) > 0 {
-		was = gone[0]
-		if is = s.alike(b.lineText(was), has); is == 0 {
+		was = b.saying(gone[0])
+		if is = s.saying(s.alike(was.text, has)); is.line == 0 {
 			return was, is, "line", 4
 		}
 		return was, is, "line", 5
 	}
-	if is = narrowed; len(fresh) > 0 && !slices.Contains(has, is) {
-		is = fresh[0]
+	if len(fresh) > 0 && !slices.Contains(has, narrowed) {
+		narrowed = fresh[0]
 	}
-	return b.alike(s.lineText(is), had), is, "line", 6
+	is = s.saying(narrowed)
+	return b.saying(b.alike(is.text, had)), is, "line", 6
 }
 
 // apart are the lines of a unit, and of these the ones with a word that it has more often, that the other one does not have.
