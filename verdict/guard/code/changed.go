@@ -187,7 +187,7 @@ func (a altered) narrows(names map[string]bool) (line int) {
 	}
 	narrows := func(i int, says string) bool {
 		open, in := int(s.outer[i]), s.unitAt(i)
-		call := open > 0 && (s.of(open) == "(" && s.kindOf(open-1) == word && a.fresh[s.normal(open-1)] == 0 ||
+		call := open > 0 && s.of(open-1) != "import" && (s.of(open) == "(" && s.kindOf(open-1) == word && a.fresh[s.normal(open-1)] == 0 ||
 			s.of(open) == "[" && s.closes(open-1) && !s.annotation(i)) // a part of a list
 		if call && in != nil && open-1 == in.at && among(in.from, in.at, func(n int) bool { return replacing.MatchString(s.of(n)) }) {
 			call = false // Python's @patch gives the test a stand-in

@@ -51,7 +51,7 @@ func TestExamine(t *testing.T) {
 // Another format or name says the same.
 func TestWhatExistingTestsSayOtherwiseIsNamedOnce(t *testing.T) {
 	var before strings.Builder
-	before.WriteString("package a\n")
+	before.WriteString("package a\n\nimport (\n\t\"testing\"\n)\n")
 	for i := range 10 {
 		fmt.Fprintf(&before, "\nfunc Test%d(t *testing.T) {\n\tif got := sum(%d, one); got != 77 {\n\t\tt.Fatal(got)\n\t}\n}\n", i, i)
 	}
@@ -61,12 +61,13 @@ func TestWhatExistingTestsSayOtherwiseIsNamedOnce(t *testing.T) {
 			After: []byte(strings.ReplaceAll(text, was, is))}}, nil)
 	}
 	got := found("77", "78")
-	if len(got) != 1 || got[0].Rule != "test/changed" || got[0].Tier != change.Evidence || got[0].Line != 4 ||
+	if len(got) != 1 || got[0].Rule != "test/changed" || got[0].Tier != change.Evidence || got[0].Line != 8 ||
 		got[0].Why != "An asserted value in “Test0” changed, and no rule tells whether this checks less." || !strings.HasPrefix(got[0].Others,
-		"Judge 9 more: line 10 in “Test1”: `if got := sum(1, one); got != 77 {` → `if got := sum(1, one); got != 78 {`; line 16 in ") {
+		"Judge 9 more: line 14 in “Test1”: `if got := sum(1, one); got != 77 {` → `if got := sum(1, one); got != 78 {`; line 20 in ") {
 		t.Errorf("got %+v", got)
 	}
 	for name, edit := range map[string][2]string{"another name": {"one", "uno"},
+		"another import": {"\t\"testing\"\n", "\t\"sync\"\n\t\"testing\"\n"},
 		"another format": {"; got != 77 {\n", "; got  !=  77 { // seven\n\n"}} {
 		if got := found(edit[0], edit[1]); len(got) > 0 {
 			t.Errorf("%s: %+v", name, got)
