@@ -119,6 +119,23 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 }
 
+func TestAFindingOfManyPlacesIsNotLeftOut(t *testing.T) {
+	var before, changed strings.Builder
+	for i := range guard.MaxFindings + 1 {
+		fmt.Fprintf(&before, "def test_%d():\n    assert a(%d) == 1\n    assert b(%d) == 1\n\n", i, i, i)
+	}
+	after := strings.ReplaceAll(before.String(), "    assert b", "    b")
+	for i := range 2 {
+		fmt.Fprintf(&changed, "def test_%d():\n    assert c(%d) == 1\n\n", i, i)
+	}
+	f := file("b/test_b.py", []byte(changed.String()), []byte(strings.ReplaceAll(changed.String(), "== 1", "== 2")))
+	f.Files = append(f.Files, guard.File{Path: "a/test_a.py", OldPath: "a/test_a.py", Before: []byte(before.String()), After: []byte(after)})
+	found := guard.Examine(f)
+	if len(found) != guard.MaxFindings+1 || found[0].Path != "b/test_b.py" || found[0].Others == "" {
+		t.Errorf("%d findings, the first %+v", len(found), found[0])
+	}
+}
+
 // More tests are gone than are looked for elsewhere: only with the whole package they need nobody.
 func TestManyDeletedTestsAreHeldUnlessTheirPackageGoes(t *testing.T) {
 	var tests strings.Builder
