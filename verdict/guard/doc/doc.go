@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,16 +132,17 @@ func IsScript(name string) bool { return slices.Contains(scripts, "*"+strings.To
 
 var formats = []format{
 	{parseNEON, strings.Fields("*.neon")},
-	{parseYAML, strings.Fields("*.yml *.yaml .yamllint .eslintrc .stylelintrc .mocharc .clang-tidy .ansible-lint .taprc OWNERS " +
+	{parseYAML, strings.Fields("*.yml *.yaml .yamllint .eslintrc .stylelintrc .mocharc .clang-tidy .clang-format .ansible-lint .taprc OWNERS " +
 		"OWNERS_ALIASES")},
 	{parseTOML, strings.Fields("*.toml *.conf Pipfile")},
 	{parseJSON, strings.Fields("*.json *.jsonc *.xctestplan *.json5 .nycrc .c8rc .jshintrc .swcrc .swift-format brakeman.ignore")},
-	{parseXML, strings.Fields("*.xml *.csproj *.vbproj *.fsproj *.props *.targets *.ruleset *.runsettings")},
+	{parseXML, strings.Fields("*.xml *.csproj *.vbproj *.fsproj *.props *.targets *.ruleset *.runsettings *.xcscheme *.slnx")},
 	{parseINI, strings.Fields("*.ini *.cfg *.properties .coveragerc .flake8 .pylintrc pylintrc .editorconfig .globalconfig .npmrc " +
 		".shellcheckrc .bandit .sqlfluff")},
 	{parseScript, scripts},
 	{parseSbt, strings.Fields("*.sbt")},
-	{parseLines, strings.Fields("*.supp *.txt *.txtar .eslintignore .stylelintignore .semgrepignore .trivyignore .gitleaksignore .credo.exs " +
+	{parseSolution, strings.Fields("*.sln")},
+	{parseLines, strings.Fields("*.supp *.txt *.txtar .clang-format-ignore CTestCustom.cmake .eslintignore .stylelintignore .semgrepignore .trivyignore .gitleaksignore .credo.exs " +
 		".covignore")},
 }
 
@@ -237,6 +239,20 @@ func parseLines(content []byte) (*Node, error) {
 		line, _, _ = strings.Cut(line, " #")
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
 			root.Items = append(root.Items, &Node{Value: line, Line: i + 1})
+		}
+	}
+	return root, nil
+}
+
+// inSolution matches the path of a project in a solution of Visual Studio. Folders of a solution have such lines, too.
+var inSolution = regexp.MustCompile(`^\s*Project\("[^"]*"\) = "[^"]*", "([^"]*proj)"`)
+
+// parseSolution returns a list of the projects of a solution.
+func parseSolution(content []byte) (*Node, error) {
+	root := &Node{Kind: List, Line: 1}
+	for i, line := range strings.Split(string(content), "\n") {
+		if m := inSolution.FindStringSubmatch(line); m != nil {
+			root.Items = append(root.Items, &Node{Value: strings.ReplaceAll(m[1], `\`, "/"), Line: i + 1})
 		}
 	}
 	return root, nil

@@ -46,7 +46,8 @@ func (s *script) members(to *Node, depth int) {
 		switch {
 		case s.is(0, "}])"):
 			return
-		case t.Text == "set" && last != nil && s.is(-1, ".") && s.is(1, "("): // a property of Gradle, which the brackets are for
+		case (t.Text == "set" || t.Text == "add" || t.Text == "addAll") && last != nil && s.is(-1, ".") && s.is(1, "("):
+			// a property of Gradle, which the brackets are for
 		case s.is(0, ":") && s.is(1, "="): // sbt writes := for =
 		case s.is(0, ":="):
 			if last != nil && s.at+1 < len(s.tokens) && !s.is(1, ">=") {

@@ -25,6 +25,8 @@ func (c *comparison) lists(p *pair) {
 			tier, rule := change.Evidence, "rule-replaced"
 			now, removed := p.tool.Aliases[v.text]
 			switch counts := p.tool.counts; {
+			case w == Included && c.leaves(v.text):
+				continue
 			case w == Included:
 				rule = "files-gone"
 			case w != Rules, removed && now == "", // by upstream
@@ -149,6 +151,13 @@ func (c *comparison) runs(p *pair, v value) bool {
 	}
 	return slices.ContainsFunc(c.files, func(f change.File) bool {
 		return f.Path != v.file && f.Gains(name) || f.Path != f.OldPath && path.Base(f.Path) == name
+	})
+}
+
+// leaves reports whether a text names a file of a project that the change deletes or gives another name.
+func (c *comparison) leaves(text string) bool {
+	return slices.ContainsFunc(c.files, func(f change.File) bool {
+		return f.OldPath != "" && f.Path != f.OldPath && project.MatchString(f.OldPath) && strings.Contains(text, path.Base(f.OldPath))
 	})
 }
 
