@@ -105,6 +105,9 @@ func (c Command) Check() (Check, bool) {
 	if words, known := tools[name]; known {
 		return asked(name, words, args[1:])
 	}
+	if name == "node" && slices.Contains(args, "--test") {
+		return Check{Name: "node --test"}, true
+	}
 	if name == "sbt" {
 		return task(args[1:])
 	}

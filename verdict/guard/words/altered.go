@@ -45,7 +45,7 @@ func Altered(f change.File, part func(keys, gone, fresh []string) Part) (found A
 		was, there := had.at[id]
 		switch {
 		case !there && !had.has(is.around) && (!all || had.lacks(is.around, has)) && !had.has(outside(id, is.keys)) &&
-			(!all || !slices.ContainsFunc(is.keys, says)) && (whole < Gate || !slices.ContainsFunc(is.values, meddles)):
+			(!all || !slices.ContainsFunc(is.keys, says)) && (whole == Nothing || !slices.ContainsFunc(is.values, whole.meddles)):
 			continue // in a part that is new, and does not say that something is left out
 		case !there:
 			was = &setting{keys: is.keys}
@@ -208,9 +208,9 @@ var (
 	results = regexp.MustCompile(`(?i)result|report|output|artifact|cache|\blogs?\b|/dev/null|\.env\b`)
 )
 
-// meddles reports whether a command changes what later commands run: another program, or other tests.
-func meddles(v value) bool {
-	return programs.MatchString(v.text) && !placed.MatchString(v.text) ||
+// meddles reports whether a command changes what later commands run: other tests or, where all is a gate, another program.
+func (p Part) meddles(v value) bool {
+	return p == Gate && programs.MatchString(v.text) && !placed.MatchString(v.text) ||
 		moves.MatchString(v.text) && tests.MatchString(v.text) && !results.MatchString(v.text)
 }
 
@@ -231,7 +231,7 @@ func (a alteration) certain(part Part, had, has settings) (f change.Finding, is 
 	case limits.in(a.name) && both:
 		return f, m != n && floors.in(a.name) == (m < n) && used.in(a.name) && most.in(a.name)
 	case part >= Sure && strict.MatchString(was) && !strict.MatchString(now) && has.having(strict) < had.having(strict) && now != "true" &&
-		!slices.ContainsFunc(a.keys, says) && !kept.in(was+" "+now) && len(prepares([]value{a.gone[0], a.fresh[0]})) == 2:
+		!slices.ContainsFunc(a.keys, says) && !kept.in(was+" "+now) && len(part.prepares([]value{a.gone[0], a.fresh[0]})) == 2:
 		f.Kind, f.Rule, f.Why = change.Strictness, "words/warnings-allowed", "Warnings are no longer errors here."
 		return f, true
 	}
@@ -314,7 +314,8 @@ func (a alteration) higher() bool {
 func (a *alteration) counts(part Part, there bool) bool {
 	left := slices.ContainsFunc(a.keys, says)
 	switch {
-	case part == Nothing, part <= Sure && slices.ContainsFunc(a.keys, usual.in), part == Maybe && !there && !left:
+	case part == Nothing, !slices.ContainsFunc(a.fresh, part.meddles) &&
+		(part <= Sure && slices.ContainsFunc(a.keys, usual.in) || part == Maybe && !there && !left):
 		return false
 	case part == Tool && len(a.fresh) > 0 && slices.ContainsFunc(a.keys, unlimited.in):
 		return false
@@ -324,7 +325,7 @@ func (a *alteration) counts(part Part, there bool) bool {
 	gone, fresh := slices.Clone(a.gone), slices.Clone(a.fresh)
 	stands := func(v value) bool { return v.text != "" }
 	if part != Tool {
-		gone, fresh = prepares(gone), prepares(fresh)
+		gone, fresh = part.prepares(gone), part.prepares(fresh)
 	} else if len(a.keys) == 0 {
 		says := func(v value) bool {
 			return strings.HasPrefix(v.text, "#") || strings.HasPrefix(v.text, "//") || output.in(v.text)
@@ -339,10 +340,10 @@ func (a *alteration) counts(part Part, there bool) bool {
 		return false // more is demanded, or less is left out
 	case part != Tool && (len(a.keys) == 0 || commands.in(a.keys[len(a.keys)-1])):
 		return len(gone) > 0 || slices.ContainsFunc(fresh, func(v value) bool {
-			return flags.MatchString(v.text) || branch.MatchString(v.text) || chosen.MatchString(v.text) || part == Gate && meddles(v)
+			return flags.MatchString(v.text) || branch.MatchString(v.text) || chosen.MatchString(v.text) || part.meddles(v)
 		})
 	}
-	return len(gone) > 0 || left || part >= Tool || part == Sure && !there
+	return len(gone) > 0 || left || part >= Tool || part == Sure && !there || slices.ContainsFunc(fresh, part.meddles)
 }
 
 // numbers are the number that is gone and the one that takes its place, if both are one.
@@ -356,9 +357,9 @@ func (a alteration) numbers() (was, now float64, both bool) {
 }
 
 // prepares removes what only prepares checks, and is not told to pass over errors.
-func prepares(list []value) []value {
+func (p Part) prepares(list []value) []value {
 	return slices.DeleteFunc(list, func(v value) bool {
-		if meddles(v) {
+		if p.meddles(v) {
 			return false
 		}
 		first, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(v.text, "| ")), " ")
