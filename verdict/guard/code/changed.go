@@ -26,7 +26,8 @@ func (u *unit) telling(do func(i int, says string)) {
 		t := s.of(i)
 		switch kind := s.kindOf(i); {
 		case i < past || i == u.at && u.body > 0 || s.isLocal(i) || kind == sign && !operators[t], s.marksTest(i), t == "self":
-		case kind == word && s.tokens[i].first && importing[t] && s.of(i+1) != "(":
+		case kind == word && s.tokens[i].first && importing[t] && s.of(i+1) != "(" &&
+			!strings.Contains(s.of(i+1), "/autorun"): // with which Minitest runs the tests
 			past = s.statementEnd(i)
 		case kind == number:
 			if n, is := change.Number(t); is {
@@ -61,16 +62,24 @@ func (x *examination) alter(p pair) {
 			one.fresh[says] = n
 		}
 	}
-	if len(one.gone)+len(one.fresh) == 0 || x.passed(p.after) {
+	deeper := p.deeper() > 0
+	if len(one.gone)+len(one.fresh) == 0 && !deeper || x.passed(p.after) {
 		return
 	}
-	one.asserts = len(p.before.side.without(p.before.assertions, p.after.assertions)) > 0 || p.deeper() > 0
+	one.asserts = len(p.before.side.without(p.before.assertions, p.after.assertions)) > 0 || deeper
 	x.altered = append(x.altered, one)
 }
 
 // deeper is the line of an assertion that is inside of something further, such as a function that is called later or never; 0 for none.
 func (p pair) deeper() int {
 	depth := func(u *unit, c assertion) (n int) {
+		for i, column := int(c.from), u.side.tokens[c.from].column; u.side.lang.python && i >= u.body; i-- { // the functions around it
+			if t := u.side.tokens[i]; t.first && t.column < column && u.side.outer[i] < 0 {
+				if column = t.column; u.side.of(i) == "def" {
+					n++
+				}
+			}
+		}
 		for open := int(u.side.outer[c.from]); open >= u.body; open = int(u.side.outer[open]) {
 			n++
 		}
@@ -204,7 +213,7 @@ func (a altered) narrows(names map[string]bool) (line int) {
 			return a.fresh["case"] == 0 && in.marksAnew(i, had[says]) || replaces(i)
 		}
 		named := a.after.role != test && slices.ContainsFunc(wordsIn(says), func(w string) bool { return names[w] })
-		return named || s.kindOf(i) == word && (turning.MatchString(says) || replaces(i))
+		return named || s.kindOf(i) == word && (s.turns(turning, i) || replaces(i))
 	}
 	known := map[string]bool{}
 	a.after.telling(func(i int, says string) {

@@ -218,11 +218,18 @@ func (x *examination) compareNames() {
 	}
 }
 
-// compareMain finds a main function of Go tests that changed and does not run the tests.
+// compareMain finds a main function of Go tests that changed and does not run the tests, and an init that ends before them.
 func (x *examination) compareMain() {
 	for _, a := range x.pairs.after {
 		b := x.pairs.of[a]
-		if a.name != "TestMain" || a.side.lang.name != "Go" || b != nil && b.digest == a.digest {
+		if a.name != "TestMain" && (a.name != "init" || !a.side.tests) || a.side.lang.name != "Go" || b != nil && b.digest == a.digest {
+			continue
+		}
+		if a.name == "init" || a.runsTests() {
+			if says := " " + a.side.plain(a.body, a.to); strings.Contains(says, " os . Exit ( 0 )") {
+				surely := strings.Count(says, "Exit (") == 1 && !among(a.body, a.to, func(i int) bool { return a.side.of(i) == "{" || a.side.of(i) == "panic" })
+				x.say(change.HoldIf(surely), change.Test, "test/main", "The tests of this package can end well whatever they find.", a.head())
+			}
 			continue
 		}
 		if text := a.side.plain(a.body, a.to); !a.runsTests() && (b == nil || b.runsTests()) && !strings.Contains(text, "( m") &&

@@ -71,11 +71,18 @@ func (u *unit) tries() (found []change.Finding) {
 		return u.side.evidence(u.at, "New code that tests use sets "+u.name+": they may wait for longer.")
 	}
 	for i := u.from; i < u.to && len(found) == 0; i++ {
-		if name := u.side.of(i); u.side.kindOf(i) == word && hooking.MatchString(name) {
+		if name := u.side.of(i); u.side.kindOf(i) == word && u.side.turns(hooking, i) {
 			found = u.side.evidence(i, "New code that tests use has "+name+": it may try again what failed, or leave it out.")
 		}
 	}
 	return found
+}
+
+// turns reports whether a pattern matches a word, alone or with the member of it that follows, or as a member of a text.
+func (s *side) turns(pattern *regexp.Regexp, i int) bool {
+	name := s.of(i)
+	return pattern.MatchString(name) || s.of(i+1) == "." && pattern.MatchString(name+"."+s.of(i+2)) ||
+		s.of(i-1) == "." && s.kindOf(i-2) == text && pattern.MatchString(`"`+"."+name)
 }
 
 // evidence is a finding about a test file that is only evidence.
