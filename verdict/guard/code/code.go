@@ -80,6 +80,7 @@ func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	x.compareTests()
 	x.compareLists(files)
 	x.compareApart(files)
+	x.compareReplaced(files)
 	x.compareFiles()
 	x.compareRuns()
 	x.compareSuppressions()

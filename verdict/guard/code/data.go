@@ -13,8 +13,11 @@ import (
 // IsData reports whether a file usually holds what tests read or compare with, as text: a snapshot, a golden file, a table of cases.
 func IsData(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
-	return compared[ext] && (fixture.MatchString(name) || isTestPath(name)) && !aside.MatchString(path.Base(name)) || results[ext]
+	return seeds.MatchString(name) || compared[ext] && (fixture.MatchString(name) || isTestPath(name)) && !aside.MatchString(path.Base(name)) || results[ext]
 }
+
+// seeds matches inputs that once failed, which fuzzing of Go and proptest keep.
+var seeds = regexp.MustCompile(`(?:^|/)(?:testdata/fuzz|proptest-regressions)/`)
 
 // aside matches files of folders of tests that say what tests need, and documents for people.
 var aside = regexp.MustCompile(`(?i)^(?:requirements|constraints|readme|license|notice|cmakelists)(?:[._-].*)?\.txt$|compose[^/]*\.ya?ml$`)

@@ -6,6 +6,7 @@ import (
 	"go/build"
 	"io"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -137,6 +138,33 @@ func (x *examination) compareApart(files []change.File) {
 		}
 	}
 }
+
+// compareReplaced finds a library with which tests check, in whose place a module takes what is in the repository.
+func (x *examination) compareReplaced(files []change.File) {
+	own := func(name string, content []byte) map[string]int {
+		all := map[string]int{}
+		if f, err := modfile.Parse(name, content, nil); path.Base(name) == goModule && err == nil {
+			for _, r := range f.Replace {
+				if r.New.Version == "" && checkers.MatchString(r.Old.Path) {
+					all[r.Old.Path] = r.Syntax.Start.Line
+				}
+			}
+		}
+		return all
+	}
+	for _, f := range files {
+		had := own(f.OldPath, f.Before)
+		for library, line := range own(f.Path, f.After) {
+			if f.OldPath != "" && had[library] == 0 {
+				x.say(change.Evidence, change.Test, "test/setup", "What tests check with, "+library+", is code of the repository now.",
+					change.Place{Path: f.Path, Line: line, After: "replace " + library})
+			}
+		}
+	}
+}
+
+// checkers match the modules with which tests of Go check.
+var checkers = regexp.MustCompile(`testify|go-cmp|gomega|ginkgo|gotest\.tools|golang/mock|uber.*/mock|quicktest|matryer/is`)
 
 // moduleDirs are the folders of all known modules, at the base and at the head.
 func moduleDirs(files []change.File) (at [2]map[string]bool) {

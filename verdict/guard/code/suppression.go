@@ -292,7 +292,11 @@ func (s *side) attributeAt(i int) (suppression, bool) {
 	quiet := s.lang.python && name == "filterwarnings" && s.of(i-2) == "mark" && strings.HasPrefix(contentOf(s.of(i+2)), "ignore")
 	ofRust := s.lang.rust && (name == "off" && s.of(i-2) == "coverage" ||
 		(name == "allow" || name == "expect") && s.outer[i] > 0 && s.of(int(s.outer[i])-1) == "cfg_attr")
-	annotated := s.tokens[i].kind == word && suppressing[name] && (s.annotation(i) || s.of(i-1) == "[")
+	ofAssembly := s.lang.name == "C#" && s.of(i-1) == ":" && s.of(i-2) == "assembly"
+	annotated := s.tokens[i].kind == word && suppressing[name] && (s.annotation(i) || s.of(i-1) == "[" || ofAssembly)
+	if s.lang.name == "JavaScript" && name == "declare" && s.of(i+1) == "module" && contentOf(s.of(i+2)) == "*" { // all modules have any type
+		return suppression{side: s, tool: "declare module *", line: s.line(i), reach: wholeFile}, true
+	}
 	if !quiet && !ofRust && !annotated ||
 		(name == "allow" || name == "expect") && (!s.lang.rust || s.of(i+1) != "(") || s.lang.rust && name == "Generated" {
 		return suppression{}, false

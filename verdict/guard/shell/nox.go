@@ -22,10 +22,19 @@ var (
 	literal = regexp.MustCompile(`^[rf]?(?:"([^"\\]*)"|'([^'\\]*)')$`)
 )
 
+var (
+	// defaults matches the sessions that nox runs if nobody names one, and unasked one that is not among them.
+	defaults = regexp.MustCompile(`(?m)^nox\.options\.sessions\s*=\s*[\[(]([^\])]*)`)
+	unasked  = regexp.MustCompile(`(?m)^@nox\.session\([^)]*\bdefault=False\b[^)]*\)\s*def (\w+)`)
+)
+
 // python reads the sessions of a noxfile, and the tasks of Invoke: each call of run in the function of one is a command. See
 // https://nox.thea.codes/en/stable/config.html and https://docs.pyinvoke.org.
 func (p *Project) python(dir, runner, text string) {
 	all := sessions[runner].FindAllStringSubmatchIndex(text, -1)
+	if runner == "nox" {
+		p.deps[dir+"\x00nox"] = [][]string{unnamed(text)}
+	}
 	for i, at := range all {
 		body := text[at[1]:]
 		if i+1 < len(all) {
@@ -51,6 +60,20 @@ func (p *Project) python(dir, runner, text string) {
 			}
 		}
 	}
+}
+
+// unnamed are the sessions that nox runs if nobody names one; none for all of them.
+func unnamed(text string) (names []string) {
+	if m := defaults.FindStringSubmatch(text); m != nil {
+		names, _ = arguments(m[1] + ")")
+	} else if left := unasked.FindAllStringSubmatch(text, -1); left != nil {
+		for _, m := range sessions["nox"].FindAllStringSubmatch(text, -1) {
+			if !slices.ContainsFunc(left, func(l []string) bool { return l[1] == m[1] }) {
+				names = append(names, m[1])
+			}
+		}
+	}
+	return names
 }
 
 // arguments returns the arguments of a call of Python up to its end, and whether the call takes failures for successes.
@@ -123,6 +146,11 @@ func (p *Project) asked(runner string, args []string, dir string) (commands []Co
 		}
 	}
 	if len(asked) == 0 && runner == "nox" {
+		for _, names := range p.deps[strings.TrimSuffix(prefix, "\x00")] {
+			if len(names) > 0 && !slices.Equal(names, args) {
+				return p.asked(runner, names, dir)
+			}
+		}
 		asked = all
 	}
 	slices.Sort(asked)

@@ -250,6 +250,9 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		return out
 	case "run-s", "run-p", "npm-run-all", "concurrently":
 		var out []Command
+		first := runner == "concurrently" && slices.ContainsFunc(args, func(a string) bool {
+			return a == "-s" || strings.HasPrefix(a, "--success")
+		})
 		for _, name := range args[1:] {
 			script, named := strings.CutPrefix(name, "npm:")
 			switch commands, err := Parse(name, Options{}); {
@@ -259,6 +262,9 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 			default:
 				out = append(out, p.named(dir, script)...)
 			}
+		}
+		for i := range out { // the result is that of the one that ends first, or of a certain one
+			out[i].Conditional = out[i].Conditional || first
 		}
 		return out
 	case "npm", "yarn", "pnpm", "bun":

@@ -195,7 +195,8 @@ var (
 	// branch matches what makes a line depend on something.
 	branch = regexp.MustCompile(`(?i)^(?:else\s?)?if\b|^ifn?(?:eq|def)\b|^unless\b|\|\||&$|^(?:exit|return) 0`)
 	// chosen matches what lines of build files say of when and how a test runs, or which are expected to fail.
-	chosen = regexp.MustCompile(`"manual"|:incompatible"|_filter=|_REGULAR_EXPRESSION|\bLABELS |^XFAIL_TESTS|\bNDEBUG\b|^return\(\)`)
+	chosen = regexp.MustCompile(`"manual"|:incompatible"|_filter=|_REGULAR_EXPRESSION|\bLABELS |^XFAIL_TESTS|\bNDEBUG\b|^return\(\)|` +
+		`^(?:export )?(?:GOFLAGS|PYTEST_ADDOPTS|RUSTFLAGS|SPEC_OPTS|TESTOPTS|MAVEN_ARGS)\b`)
 	// programs matches what changes where a shell finds its programs, if not for those that are installed.
 	programs = regexp.MustCompile(`\bPATH=|>>\s*["']?\$\{?GITHUB_PATH|GITHUB_PATH["']?$`)
 	placed   = regexp.MustCompile(`\$\{?(?:HOME|GOPATH|RUNNER_\w+|CARGO_HOME)|~/|=["']?/|echo ["']?/|\$\((?:go|npm|yarn|python)`)
@@ -363,7 +364,8 @@ func (p Part) prepares(list []value) []value {
 			return false
 		}
 		first, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(v.text, "| ")), " ")
-		return strings.HasPrefix(first, "#") || strings.HasPrefix(first, "//") || slices.Contains(preparing, strings.TrimRight(first, ";")) ||
+		return strings.HasPrefix(first, "#") || strings.HasPrefix(first, "//") ||
+			slices.Contains(preparing, strings.TrimRight(first, ";")) && !chosen.MatchString(v.text) ||
 			setup.in(v.text) && !flags.MatchString(v.text)
 	})
 }
