@@ -206,8 +206,7 @@ func (a altered) narrows(names map[string]bool) (line int) {
 		}
 		arm := s.lang.rust && s.kindOf(i) == text && (s.of(i-1) == "|" || s.of(i+1) == "|")
 		if s.lang.python && says == "async" && a.after.role == test && !loops.MatchString(s.text) {
-			narrows = true // unittest does not wait for it, and nor does pytest by itself
-			return
+			return true // unittest does not wait for it, and nor does pytest by itself
 		}
 		decides := deciding[says] && !s.annotation(i) || says == "go" && s.lang.name == "Go" // Rust has #[case(1)]
 		if narrows := decides || call || arm || s.inCondition(i); narrows || in != nil && in.at == i {

@@ -132,6 +132,7 @@ func (x *examination) take(p parsed) {
 			x.compareModules(old, now)
 		}
 		x.compareNever(old, now)
+		x.compareResult(old, now)
 		if around := (pair{old.around(), now.around()}); around.before != nil && around.after != nil {
 			x.compareLimits(patienceOf(around.before), patienceOf(around.after), old, now)
 			x.alter(around)

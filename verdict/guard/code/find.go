@@ -26,6 +26,9 @@ chain:
 		case f.of(n) == "." && f.kindOf(n+1) == word:
 			u.chain = append(u.chain, n+1)
 			n += 2
+		case f.of(n) == "[" && f.kindOf(n+1) == text && f.of(n+2) == "]" && f.lang.name == "JavaScript": // it['skip'](…)
+			u.chain = append(u.chain, n+1)
+			n += 3
 		case len(u.chain) > 0 && f.kindOf(n) == text && strings.HasPrefix(f.of(n), "`"): // each`…`
 			n++
 		case len(u.chain) > 0 && f.of(n) == "(" && f.mate(n) > 0 && f.of(f.mate(n)+1) == "(": // each(…)(
@@ -39,7 +42,7 @@ chain:
 	}
 	last := ""
 	if len(u.chain) > 0 {
-		last = f.of(u.chain[len(u.chain)-1])
+		last = contentOf(f.of(u.chain[len(u.chain)-1]))
 	}
 	u.role = test
 	if f.lang.groups[u.word] || f.lang.groups[last] {
@@ -91,7 +94,7 @@ func (f *finder) titled(u *unit, n int) bool {
 		u.body, u.to = next+1, f.mate(next)+1
 	}
 	last := len(u.chain) - 1 // test.skip("…", f) is a test, test.includes("…") is not
-	marked := last < 0 || f.of(u.chain[last]) == "each" || chained[f.of(u.chain[last])] != ""
+	marked := last < 0 || f.of(u.chain[last]) == "each" || chained[contentOf(f.of(u.chain[last]))] != ""
 	return u.body < end || u.to > end+1 || f.tests && f.kindOf(first) == text && marked
 }
 

@@ -241,6 +241,22 @@ func (x *examination) compareMain() {
 	}
 }
 
+// compareResult finds a program of C or C++ that ended as its tests did, and takes no notice of their result now.
+func (x *examination) compareResult(before, after *side) {
+	lost := func(s *side) (at []int) {
+		for _, name := range []string{"RUN_ALL_TESTS", "UNITY_END"} {
+			at = append(at, slices.DeleteFunc(slices.Clone(s.places(name)), func(i int) bool {
+				return !slices.Contains([]string{"{", "}", ";"}, s.of(i-1)) || s.of(i+1) != "("
+			})...)
+		}
+		return at
+	}
+	uses := func(s *side) int { return len(s.places("RUN_ALL_TESTS")) + len(s.places("UNITY_END")) }
+	if now := lost(after); after.lang.name == "C" && len(now) > len(lost(before)) && uses(before) == uses(after) {
+		x.say(change.Hold, change.Test, "test/main", "The result of the tests decides nothing any more.", after.headAt(after.line(now[0])))
+	}
+}
+
 // runsTests reports whether a main function calls the method that runs the tests.
 func (u *unit) runsTests() bool {
 	return among(u.body, u.to, func(i int) bool { return u.side.of(i) == "Run" && u.side.of(i-1) == "." && u.side.of(i+1) == "(" })

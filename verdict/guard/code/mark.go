@@ -147,7 +147,7 @@ func (s *side) callMarks(u *unit) {
 		u.add(skips, a.cond, u.at)
 	}
 	for _, i := range u.chain {
-		switch name := s.of(i); {
+		switch name := contentOf(s.of(i)); {
 		case chained[name] != "" && s.of(i-1) == "->" && s.kindOf(i+2) != text && s.of(i+2) != ")":
 			u.add(chained[name], s.arguments(i+1), i) // Pest: ->skip(condition)
 		case chained[name] != "":
