@@ -142,7 +142,7 @@ var formats = []format{
 	{parseScript, scripts},
 	{parseSbt, strings.Fields("*.sbt")},
 	{parseSolution, strings.Fields("*.sln")},
-	{parseLines, strings.Fields("*.supp *.txt *.txtar .clang-format-ignore CTestCustom.cmake .eslintignore .stylelintignore .semgrepignore .trivyignore .gitleaksignore .credo.exs " +
+	{parseLines, strings.Fields("*.supp *.txt *.txtar .clang-format-ignore CTestCustom.cmake .rspec .eslintignore .stylelintignore .semgrepignore .trivyignore .gitleaksignore .credo.exs " +
 		".covignore")},
 }
 
