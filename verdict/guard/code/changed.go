@@ -72,29 +72,52 @@ func (x *examination) alter(p pair) {
 
 // deeper is the line of an assertion that is inside of something further, such as a function that is called later or never; 0 for none.
 func (p pair) deeper() int {
-	depth := func(u *unit, c assertion) (n int) {
-		for i, column := int(c.from), u.side.tokens[c.from].column; u.side.lang.python && i >= u.body; i-- { // the functions around it
-			if t := u.side.tokens[i]; t.first && t.column < column && u.side.outer[i] < 0 {
-				if column = t.column; u.side.of(i) == "def" {
-					n++
-				}
+	depths := func(u *unit) func(c assertion) int {
+		functions := u.functions()
+		return func(c assertion) int {
+			n := functions[int(c.from)]
+			for open := int(u.side.outer[c.from]); open >= u.body; open = int(u.side.outer[open]) {
+				n++
 			}
+			return n
 		}
-		for open := int(u.side.outer[c.from]); open >= u.body; open = int(u.side.outer[open]) {
-			n++
-		}
-		return n
 	}
+	was, is := depths(p.before), depths(p.after)
 	had := map[uint64]int{}
 	for _, c := range p.before.assertions {
-		had[c.digest] = max(had[c.digest], 1+depth(p.before, c))
+		had[c.digest] = max(had[c.digest], 1+was(c))
 	}
 	for _, c := range p.after.assertions {
-		if had[c.digest] > 0 && 1+depth(p.after, c) > had[c.digest] {
+		if had[c.digest] > 0 && 1+is(c) > had[c.digest] {
 			return p.after.side.line(int(c.from))
 		}
 	}
 	return 0
+}
+
+// functions are, of a unit of Python, how many functions within it are around each of its assertions, by the token that begins it.
+func (u *unit) functions() map[int]int {
+	if !u.side.lang.python || len(u.assertions) == 0 {
+		return nil
+	}
+	in, columns := map[int]int{}, []int{}
+	for _, c := range u.assertions {
+		in[int(c.from)] = 0
+	}
+	for i := u.body; i < u.to; i++ {
+		if t := u.side.tokens[i]; t.first && u.side.outer[i] < 0 {
+			for len(columns) > 0 && int(t.column) <= columns[len(columns)-1] {
+				columns = columns[:len(columns)-1]
+			}
+			if u.side.of(i) == "def" {
+				columns = append(columns, int(t.column))
+			}
+		}
+		if _, asserts := in[i]; asserts {
+			in[i] = len(columns)
+		}
+	}
+	return in
 }
 
 // unmarked reports whether nothing but the head of a unit is another one, and has a mark less.

@@ -14,6 +14,7 @@ import (
 
 // lists compares the elements of lists.
 func (c *comparison) lists(p *pair) {
+	departed := sync.OnceValue(func() map[string]bool { return departed(c.files) })
 	whichever := func(*Tool) bool { return true } // another tool may check what this one no longer does
 	for _, key := range slices.Sorted(maps.Keys(p.before.lists)) {
 		before, after := p.before.lists[key], p.after.lists[key]
@@ -25,7 +26,7 @@ func (c *comparison) lists(p *pair) {
 			tier, rule := change.Evidence, "rule-replaced"
 			now, removed := p.tool.Aliases[v.text]
 			switch counts := p.tool.counts; {
-			case w == Included && c.leaves(v.text):
+			case w == Included && departed()[path.Base(strings.ReplaceAll(v.text, `\`, "/"))]:
 				continue
 			case w == Included:
 				rule = "files-gone"
@@ -154,11 +155,15 @@ func (c *comparison) runs(p *pair, v value) bool {
 	})
 }
 
-// leaves reports whether a text names a file of a project that the change deletes or gives another name.
-func (c *comparison) leaves(text string) bool {
-	return slices.ContainsFunc(c.files, func(f change.File) bool {
-		return f.OldPath != "" && f.Path != f.OldPath && project.MatchString(f.OldPath) && strings.Contains(text, path.Base(f.OldPath))
-	})
+// departed are the base names of the projects of .NET that the change deletes or gives another name.
+func departed(files []change.File) map[string]bool {
+	all := map[string]bool{}
+	for _, f := range files {
+		if f.Path != f.OldPath && project.MatchString(f.OldPath) {
+			all[path.Base(f.OldPath)] = true
+		}
+	}
+	return all
 }
 
 // project matches the names of files that belong to one of the projects of .NET in a repository: what such a file ignores is
