@@ -138,11 +138,11 @@ var formats = []format{
 	{parseJSON, strings.Fields("*.json *.jsonc *.xctestplan *.json5 .nycrc .c8rc .jshintrc .swcrc .swift-format brakeman.ignore")},
 	{parseXML, strings.Fields("*.xml *.csproj *.vbproj *.fsproj *.props *.targets *.ruleset *.runsettings *.xcscheme *.slnx")},
 	{parseINI, strings.Fields("*.ini *.cfg *.properties .coveragerc .flake8 .pylintrc pylintrc .editorconfig .globalconfig .npmrc " +
-		".shellcheckrc .bandit .sqlfluff")},
+		".shellcheckrc .bandit .sqlfluff .importlinter")},
 	{parseScript, scripts},
 	{parseSbt, strings.Fields("*.sbt")},
 	{parseSolution, strings.Fields("*.sln")},
-	{parseLines, strings.Fields("*.supp *.txt *.txtar .clang-format-ignore CTestCustom.cmake .rspec .eslintignore .stylelintignore .semgrepignore .trivyignore .gitleaksignore .credo.exs " +
+	{parseLines, strings.Fields("*.supp *.txt *.txtar .clang-format-ignore CTestCustom.cmake .rspec *.patch .eslintignore .stylelintignore .semgrepignore .trivyignore .gitleaksignore .credo.exs " +
 		".covignore")},
 }
 
