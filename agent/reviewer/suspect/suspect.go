@@ -106,6 +106,13 @@ var address = lazyregexp.New(`(?i)\b(?:` + strings.Join([]string{
 	`(?:please |must |should |simply |just )approve (?:this|it|the (?:change|pr|pull request))\b`,
 	`(?:report|raise|list) no findings\b`,
 	`you are (?:now )?(?:an? |the )(?:ai|language model|reviewer|assistant)\b`,
+	`no (?:further|additional|human) review (?:is )?(?:needed|required|necessary)\b`,
+	`(?:pre-?|already )approved by (?:the )?(?:reviewers?|maintainers?|security|owners?|team)\b`,
+	`(?:reply|respond|answer|conclude|finish|end) with \W{0,3}approve\b`,
+	`verdict(?: is| must be| should be|:) \W{0,3}approve\b`,
+	`(?:mark|treat|consider|count) (?:\w+ ){0,3}(?:findings?|evidence|concerns?) as (?:already )?(?:resolved|refuted|verified|answered|false positives?)\b`,
+	`(?:do not|don't|never) (?:flag|report|raise|list|mention) (?:\w+ ){0,3}(?:findings|concerns)\b`,
+	`(?:new|updated|system|developer) instructions:`,
 }, "|") + `)`)
 
 // matches yields the line numbers at which a pattern is found in a text, each with the text of the line.
