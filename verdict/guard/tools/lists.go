@@ -26,7 +26,8 @@ func (c *comparison) lists(p *pair) {
 			tier, rule := change.Evidence, "rule-replaced"
 			now, removed := p.tool.Aliases[v.text]
 			switch counts := p.tool.counts; {
-			case w == Included && departed()[path.Base(strings.ReplaceAll(v.text, `\`, "/"))]:
+			case w == Included && (departed()[path.Base(strings.ReplaceAll(v.text, `\`, "/"))] ||
+				counts(p.after.lists, w)[name] >= counts(p.before.lists, w)[name]):
 				continue
 			case w == Included:
 				rule = "files-gone"
