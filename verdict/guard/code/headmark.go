@@ -47,8 +47,9 @@ var headForms = []headForm{
 	{in: "C#", name: re(`.(?:fact|theory)$`), args: re(`.`), effect: skips, cond: asWritten},
 	{in: "C#", name: re(`(?:only|unless|windows|unix|linux|macos|skip|manual|requires).*(?:fact|theory)$`), effect: skips,
 		cond: asWritten},
-	{name: re(`^enumsource$`), args: re(`names =`), effect: skips, cond: asWritten}, // only some of the values
-	{in: "Python", name: re(`^require`), effect: tag, cond: nameAlone},              // the test may need what it uses now
+	{name: re(`^enumsource$`), args: re(`names =`), effect: skips, cond: asWritten},                 // only some of the values
+	{in: "Python", name: re(`^parametrize$`), args: re(`, (?:argvalues = )?\[ \]$`), effect: skips}, // pytest has no case to run
+	{in: "Python", name: re(`^require`), effect: tag, cond: nameAlone},                              // the test may need what it uses now
 	{when: conditionally, effect: skips, cond: asWritten},
 	{name: re(`^(?:conditional|disabled|ignore|enabled)|(?:condition|ignore)$|skip`), effect: skips, cond: asWritten},
 	{name: re(`^exclude`), not: re(`^excludefrom`), effect: skips, cond: asWritten}, // [ExcludeFromCodeCoverage] is none
