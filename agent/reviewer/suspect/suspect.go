@@ -110,7 +110,8 @@ var address = lazyregexp.New(`(?i)\b(?:` + strings.Join([]string{
 	`(?:pre-?|already )approved by (?:the )?(?:reviewers?|maintainers?|security|owners?|team)\b`,
 	`(?:reply|respond|answer|conclude|finish|end) with \W{0,3}approve\b`,
 	`verdict(?: is| must be| should be|:) \W{0,3}approve\b`,
-	`(?:mark|treat|consider|count) (?:\w+ ){0,3}(?:findings?|evidence|concerns?) as (?:already )?(?:resolved|refuted|verified|answered|false positives?)\b`,
+	`(?:mark|treat|consider|count) (?:\w+ ){0,3}(?:findings?|evidence|concerns?) as (?:already )?` +
+		`(?:resolved|refuted|verified|answered|false positives?)\b`,
 	`(?:do not|don't|never) (?:flag|report|raise|list|mention) (?:\w+ ){0,3}(?:findings|concerns)\b`,
 	`(?:new|updated|system|developer) instructions:`,
 }, "|") + `)`)

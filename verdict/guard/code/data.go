@@ -13,7 +13,8 @@ import (
 // IsData reports whether a file usually holds what tests read or compare with, as text: a snapshot, a golden file, a table of cases.
 func IsData(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
-	return seeds.MatchString(name) || compared[ext] && (fixture.MatchString(name) || isTestPath(name)) && !aside.MatchString(path.Base(name)) || results[ext]
+	return seeds.MatchString(name) || results[ext] ||
+		compared[ext] && (fixture.MatchString(name) || isTestPath(name)) && !aside.MatchString(path.Base(name))
 }
 
 // seeds matches inputs that once failed, which fuzzing of Go and proptest keep.

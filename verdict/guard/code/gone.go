@@ -227,7 +227,8 @@ func (x *examination) compareMain() {
 		}
 		if a.name == "init" || a.runsTests() {
 			if says := " " + a.side.plain(a.body, a.to); strings.Contains(says, " os . Exit ( 0 )") {
-				surely := strings.Count(says, "Exit (") == 1 && !among(a.body, a.to, func(i int) bool { return a.side.of(i) == "{" || a.side.of(i) == "panic" })
+				otherwise := among(a.body, a.to, func(i int) bool { return a.side.of(i) == "{" || a.side.of(i) == "panic" })
+				surely := strings.Count(says, "Exit (") == 1 && !otherwise
 				x.say(change.HoldIf(surely), change.Test, "test/main", "The tests of this package can end well whatever they find.", a.head())
 			}
 			continue

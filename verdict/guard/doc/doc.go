@@ -132,8 +132,8 @@ func IsScript(name string) bool { return slices.Contains(scripts, "*"+strings.To
 
 var formats = []format{
 	{parseNEON, strings.Fields("*.neon")},
-	{parseYAML, strings.Fields("*.yml *.yaml .yamllint .eslintrc .stylelintrc .mocharc .clang-tidy .clang-format .ansible-lint .taprc OWNERS " +
-		"OWNERS_ALIASES")},
+	{parseYAML, strings.Fields("*.yml *.yaml .yamllint .eslintrc .stylelintrc .mocharc .clang-tidy .clang-format .ansible-lint .taprc " +
+		"OWNERS OWNERS_ALIASES")},
 	{parseTOML, strings.Fields("*.toml *.conf Pipfile")},
 	{parseJSON, strings.Fields("*.json *.jsonc *.xctestplan *.json5 .nycrc .c8rc .jshintrc .swcrc .swift-format brakeman.ignore")},
 	{parseXML, strings.Fields("*.xml *.csproj *.vbproj *.fsproj *.props *.targets *.ruleset *.runsettings *.xcscheme *.slnx")},
@@ -142,7 +142,8 @@ var formats = []format{
 	{parseScript, scripts},
 	{parseSbt, strings.Fields("*.sbt")},
 	{parseSolution, strings.Fields("*.sln")},
-	{parseLines, strings.Fields("*.supp *.txt *.txtar .clang-format-ignore CTestCustom.cmake .rspec *.patch .eslintignore .stylelintignore .semgrepignore .trivyignore .gitleaksignore .credo.exs " +
+	{parseLines, strings.Fields("*.supp *.txt *.txtar .clang-format-ignore CTestCustom.cmake .rspec *.patch .eslintignore " +
+		".stylelintignore .semgrepignore .trivyignore .gitleaksignore .credo.exs " +
 		".covignore")},
 }
 
