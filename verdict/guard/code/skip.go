@@ -1,10 +1,12 @@
 package code
 
 import (
+	"bytes"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"touchstone/verdict/guard/change"
 )
@@ -60,7 +62,7 @@ func (x *examination) compareMarks(pairs []pair) {
 			}
 		}
 	}
-	told := map[string]bool{}
+	told, only := map[string]bool{}, sync.OnceValue(func() bool { return x.onlyLeavesOut(all) })
 	for _, g := range all {
 		x.said[g.before] = true
 		many, sure := g.cond != "" && same[g.cond] >= manyMarked, g.after.side.certain(g.cond)
@@ -75,6 +77,7 @@ func (x *examination) compareMarks(pairs []pair) {
 		case g.cond != "" && (g.tier == change.Hold || g.effect == retry) &&
 			(!many && g.after.side.troubled(g.line) || x.troubles(g.cond)):
 			g.tier = change.Hold // the reason is a problem of the test, not a missing requirement
+		case g.effect == skips && !sure && !many && fitsNot(g.cond) && only():
 		case (g.effect == skips || g.effect == leaves) && !sure, x.subject.beyond && (g.effect == leaves || g.effect == fails && !sure):
 			g.tier = change.Evidence
 		case g.effect == fails && g.before.digest != g.after.digest &&
@@ -124,6 +127,26 @@ func (u *unit) repeats(had []mark, m mark) bool {
 	}
 	all := u.side.units[i].skips()
 	return len(all) > 0 && !slices.ContainsFunc(all, func(s mark) bool { return !slices.ContainsFunc(had, s.like) })
+}
+
+// fitsNot reports whether a condition is that of a system, an engine or a version, and not that the test lacks something.
+func fitsNot(cond string) bool {
+	plain := remarks.ReplaceAllString(cond, "")
+	return (matchesAny(platform, plain) || matchesAny(setting, plain)) && !matchesAny(needing, namesIn(plain))
+}
+
+// onlyLeavesOut reports whether a change does nothing but leave out tests: it is about tests only, has no further test, and all
+// lines that were there are, but for one for each mark. Nothing else in it makes that necessary, or tests the same in another way.
+func (x *examination) onlyLeavesOut(all []gained) bool {
+	marks := map[string]int{}
+	for _, g := range all {
+		marks[g.after.side.path]++
+	}
+	return !x.subject.beyond && !slices.ContainsFunc(x.pairs.after, func(u *unit) bool { return u.role == test && x.pairs.of[u] == nil }) &&
+		!slices.ContainsFunc(x.files, func(f change.File) bool {
+			return f.Path != f.OldPath && f.OldPath != "" || languageOf(f.Path) == nil && !bytes.Equal(f.Before, f.After) ||
+				change.Surplus(f.Before, f.After) > marks[f.Path]
+		})
 }
 
 // passesOver reports whether a test catches what a condition catches, and does nothing about it.
