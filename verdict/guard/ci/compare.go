@@ -355,8 +355,8 @@ func (c *comparison) jobs(before, after []Run) {
 }
 
 // fewer is the tier if a job checks less with the same check than it did. Cases that are gone may be of versions that are no
-// longer supported; it is certain if all are there and some may fail or have a command less, or if those that are gone chose
-// what the command checks.
+// longer supported; it is certain if all are there and some may fail or have a command less, if those that are gone chose
+// what the command checks, or if they are of nothing that is no longer supported.
 func (c *comparison) fewer(was Run, had, now []Run) change.Tier {
 	ran := map[string]bool{}
 	for _, r := range slices.Concat(c.before.runs, c.before.others) {
@@ -371,7 +371,7 @@ func (c *comparison) fewer(was Run, had, now []Run) change.Tier {
 		return len(where(runs, func(r *Run) bool { return r.Strength < Always && !r.Cell.further(known) }))
 	}
 	if len(after) < len(before) && weak(now) <= weak(had) { // another command of each case is none for those that are gone
-		explained = explained || !slices.ContainsFunc(had, chose)
+		explained = explained || !slices.ContainsFunc(had, chose) && !rejected(before, after)
 	} else {
 		explained = explained || slices.ContainsFunc(slices.Concat(c.after.runs, c.after.others), fresh)
 	}

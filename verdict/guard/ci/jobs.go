@@ -10,6 +10,7 @@ import (
 	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/doc"
 	"touchstone/verdict/guard/shell"
+	"touchstone/verdict/guard/words"
 )
 
 // pipelines reports pipelines without any other finding that are gone, and ran checks after the merge or at times
@@ -108,6 +109,18 @@ func (j Job) off(now Job) string {
 	return told[i]
 }
 
+// turns reports whether a called workflow is told not to run a check that it was told to run, and to run no other one instead.
+func (j Job) turns(now Job) (off bool) {
+	for input, was := range j.Inputs {
+		if is := now.Inputs[input]; words.Switches(input, is, was) {
+			return false
+		} else if words.Switches(input, was, is) {
+			off = true
+		}
+	}
+	return off
+}
+
 // cases reports jobs that run for fewer cases of their matrix, or not at all, if no finding above covers
 // their checks. Such a job may run a check that is not known here.
 func (c *comparison) cases() {
@@ -115,9 +128,8 @@ func (c *comparison) cases() {
 		was, is := c.before.jobs[id], c.after.jobs[id]
 		name, _, _ := strings.Cut(id, "\x00")
 		at := change.Place{Path: name, Line: is.Line, After: is.Name}
-		add := func(rule, format string, args ...any) {
-			c.add(change.Evidence, change.CI, rule, fmt.Sprintf(format, args...), at)
-		}
+		tier := change.Evidence
+		add := func(rule, format string, args ...any) { c.add(tier, change.CI, rule, fmt.Sprintf(format, args...), at) }
 		input, left := was.off(is), slices.Sorted(maps.Keys(is.Computed))
 		fresh := slices.IndexFunc(left, func(e string) bool { return was.Computed[e] == 0 })
 		switch {
@@ -127,13 +139,16 @@ func (c *comparison) cases() {
 			add("job-gone", "The job %s is gone.", was.Name)
 		case input != "" && was.Calls == is.Calls:
 			at.Before, at.After = was.Inputs[input], input+": "+is.Inputs[input]
+			if was.turns(is) {
+				tier = c.unexplained()
+			}
 			add("input-off", "The workflow that the job %s runs is told to do less: %s.", is.Name, input)
 		case was.Environment != "" && is.Environment == "" && len(is.Cells) > 0:
 			at.Before = was.Environment
 			add("environment-gone", "The job %s no longer runs in the environment %s, which may ask for approval.", is.Name, was.Environment)
 		case was.Strength < Sometimes, len(is.Cells) == 0, slices.ContainsFunc(c.found, func(f change.Finding) bool { return f.Path == name }):
 		case is.Strength == Never:
-			tier := change.HoldIf(was.Strength == Always && c.after.pipelines[name].Strength > Never) // by its own "if: false", or the like
+			tier = change.HoldIf(was.Strength == Always && c.after.pipelines[name].Strength > Never) // by its own "if: false", or the like
 			c.add(tier, change.CI, "job-off", fmt.Sprintf("The job %s no longer runs by itself, or cannot fail.", was.Name), at)
 		case fresh >= 0 && was.Cells[0][dynamic] != "":
 			at.Line, at.After = is.Computed[left[fresh]], left[fresh]

@@ -217,6 +217,26 @@ func (r Run) chosen(before, after []Cell) bool {
 	return false
 }
 
+// runsOn matches the names of the systems that run jobs.
+var runsOn = regexp.MustCompile(`(?i)windows|macos|ubuntu`)
+
+// rejected reports whether the cases that are gone from a matrix are of nothing that may be no longer supported: each of their
+// values is still in another case, or no case that is left is of their system.
+func rejected(before, after []Cell) bool {
+	had, has := values(before), values(after)
+	whole := true
+	for axis, all := range had {
+		for _, value := range all {
+			whole = whole && slices.Contains(has[axis], value)
+			if name := runsOn.FindString(value); name != "" && len(has[axis]) > 0 &&
+				!slices.ContainsFunc(has[axis], func(o string) bool { return strings.Contains(o, name) }) {
+				return true
+			}
+		}
+	}
+	return whole
+}
+
 // unversioned is a value without versions: numbers with a dot, or behind a letter. Others count, such as the parts of all tests.
 func unversioned(value string) string { return versions.ReplaceAllString(value, "$1") }
 

@@ -52,8 +52,8 @@ func Altered(f change.File, part func(keys, gone, fresh []string) Part) (found A
 		case !now:
 			is = &setting{keys: was.keys}
 		}
-		a := alteration{name: f.Path + "/" + strings.Join(was.keys, "/"), keys: was.keys, gone: without(was.values, is.values),
-			fresh: without(is.values, was.values)}
+		a := alteration{name: f.Path + "/" + strings.Join(was.keys, "/"), keys: was.keys, switched: switchOf(id, was.keys),
+			gone: without(was.values, is.values), fresh: without(is.values, was.values)}
 		a.gone = slices.DeleteFunc(a.gone, func(v value) bool { return len(a.fresh) == 0 && has.count[v.text] >= had.count[v.text] }) // moved
 		if len(a.gone)+len(a.fresh) == 0 {
 			continue
@@ -152,6 +152,7 @@ const (
 type alteration struct {
 	name        string // its file and keys
 	keys        []string
+	switched    string // what is on or off by it, if it is a switch
 	gone, fresh []value
 }
 
@@ -185,6 +186,9 @@ var (
 	setup     = termsOf("setup")
 	used      = termsOf("used")
 	most      = termsOf("most")
+	allowing  = termsOf("allowing")
+	releases  = termsOf("releases")
+	switches  = termsOf("switches")
 	preparing = vocabulary.Words("preparing")
 )
 
@@ -235,8 +239,34 @@ func (a alteration) certain(part Part, had, has settings) (f change.Finding, is 
 		!slices.ContainsFunc(a.keys, says) && !kept.in(was+" "+now) && len(part.prepares([]value{a.gone[0], a.fresh[0]})) == 2:
 		f.Kind, f.Rule, f.Why = change.Strictness, "words/warnings-allowed", "Warnings are no longer errors here."
 		return f, true
+	case part >= Sure && Switches(a.switched, was, now):
+		f.Kind, f.Rule, f.Why = change.CI, "words/off", fmt.Sprintf("The switch %s turns from %s to %s.", a.switched, was, now)
+		return f, true
 	}
 	return f, false
+}
+
+// switchOf is the name of the switch at a path of keys: the last key or, for what a list's element only calls its value, the
+// element's name.
+func switchOf(id string, keys []string) string {
+	if len(keys) == 0 {
+		return ""
+	}
+	last := keys[len(keys)-1]
+	if element, found := strings.CutSuffix(id[strings.LastIndexByte(id, 0)+1:], "/"+last); found && (last == "default" || last == "value") {
+		return element
+	}
+	return last
+}
+
+// Switches reports whether a switch that is named after a check turns it off: one that runs it is off now, or one that leaves it out
+// is on.
+func Switches(name, was, now string) bool {
+	on, off := []string{"true", "1", "yes", "on"}, []string{"false", "0", "no", "off"}
+	if says(name) || allowing.in(name) {
+		on, off = off, on
+	}
+	return switches.in(name) && !releases.in(name) && slices.Contains(on, strings.ToLower(was)) && slices.Contains(off, strings.ToLower(now))
 }
 
 var (
