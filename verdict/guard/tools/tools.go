@@ -45,7 +45,7 @@ type Tool struct {
 	Rival *regexp.Regexp
 	// Scope is a key beside a rule's key that limits the rule to some files, "" if there is none.
 	Scope string
-	// Named is a key that names the rule that it is in: the rule's name takes the place of its own key, "" if there is none.
+	// Named are the keys, divided by "|", that name the rule that they are in: the rule's name takes the place of its own key.
 	Named string
 }
 
@@ -169,7 +169,11 @@ func (t *Tool) named(keys []string, nodes []*doc.Node) []string {
 	}
 	keys = slices.Clone(keys)
 	for i := range keys {
-		keys[i] = cmp.Or(nodes[i+1].Text(t.Named), keys[i])
+		var names []string
+		for key := range strings.SplitSeq(t.Named, "|") {
+			names = append(names, nodes[i+1].Text(key))
+		}
+		keys[i] = cmp.Or(strings.TrimSpace(strings.Join(names, " ")), keys[i])
 	}
 	return keys
 }
