@@ -218,7 +218,7 @@ func (r Run) chosen(before, after []Cell) bool {
 }
 
 // runsOn matches the names of the systems that run jobs.
-var runsOn = regexp.MustCompile(`(?i)windows|macos|ubuntu`)
+var runsOn = regexp.MustCompile(`windows|macos|ubuntu`)
 
 // rejected reports whether the cases that are gone from a matrix are of nothing that may be no longer supported: each of their
 // values is still in another case, or no case that is left is of their system.
@@ -228,8 +228,8 @@ func rejected(before, after []Cell) bool {
 	for axis, all := range had {
 		for _, value := range all {
 			whole = whole && slices.Contains(has[axis], value)
-			if name := runsOn.FindString(value); name != "" && len(has[axis]) > 0 &&
-				!slices.ContainsFunc(has[axis], func(o string) bool { return strings.Contains(o, name) }) {
+			if name := runsOn.FindString(strings.ToLower(value)); name != "" && len(has[axis]) > 0 &&
+				!slices.ContainsFunc(has[axis], func(o string) bool { return strings.Contains(strings.ToLower(o), name) }) {
 				return true
 			}
 		}
