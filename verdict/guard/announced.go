@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"touchstone/verdict/guard/ci"
+	"touchstone/verdict/guard/code"
 )
 
 // maxBetween bounds how many words stand between verb and object.
@@ -79,7 +80,7 @@ func names(f Finding, name string) bool {
 func shows(f Finding, kind Kind) bool {
 	switch kind {
 	case Test:
-		return f.Kind != Unexamined && f.Kind != Policy
+		return f.Kind != Unexamined && f.Kind != Policy && f.Rule != code.GoneWithCode
 	case CI:
 		return f.Kind == CI
 	}

@@ -114,8 +114,9 @@ func isBuild(name string) bool {
 
 func isOther(name string) bool { return change.FitsAny(others, name) }
 
-// Examine returns the findings of a change: holds first, then evidence, each ordered by kind, path and line.
-// It never fails: it reports what it cannot read as [Unexamined].
+// Examine returns the findings of a change: holds first, then evidence, each ordered by kind, path and line, but what says
+// least is the last: whoever shows a part of them shows the others. It never fails: it reports what it cannot read as
+// [Unexamined].
 func Examine(c Change) []Finding {
 	files, found := readable(c.Files)
 	found = append(found, examinePart("pipelines", ci.Compare, files)...)
@@ -127,8 +128,15 @@ func Examine(c Change) []Finding {
 	for i := range found {
 		found[i].Before, found[i].After = clip(found[i].Before), clip(found[i].After)
 	}
+	least := func(f Finding) int {
+		if f.Rule == code.GoneWithCode {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(found, func(a, b Finding) int {
-		return cmp.Or(-cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(-cmp.Compare(a.Tier, b.Tier), least(a)-least(b), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Path, b.Path),
+			cmp.Compare(a.Line, b.Line))
 	})
 	holds := len(Holds(found))
 	return slices.Concat(bound(found[:holds]), bound(found[holds:]))

@@ -58,6 +58,37 @@ func file(name string, before, after []byte) guard.Change {
 	return guard.Change{Files: []guard.File{{Path: name, OldPath: name, Before: before, After: after}}}
 }
 
+// TestATestThatGoesWithItsCodeHidesNothing: one finding for all of them comes last, and
+// a title that leaves out a check cannot mean them.
+func TestATestThatGoesWithItsCodeHidesNothing(t *testing.T) {
+	t.Parallel()
+	both := func(name string, parts ...string) guard.File {
+		return guard.File{Path: name, OldPath: name, Before: []byte(strings.Join(parts, "\n\n")), After: []byte(parts[0] + "\n")}
+	}
+	code, tests := []string{"def total(a):\n    return sum(a)\n"}, []string{"def test_total():\n    assert total([2]) == 2\n"}
+	for i := range 12 {
+		code = append(code, fmt.Sprintf("def convert%d(x):\n    return x * %d\n", i, i+2))
+		tests = append(tests, fmt.Sprintf("def test_convert%d():\n    assert convert%d(1) == %d\n", i, i, i+2))
+	}
+	change := guard.Change{Title: "Exclude tests", Files: []guard.File{both("app/cart.py", code...), both("tests/test_cart.py", tests...)}}
+	const names = "test_convert0, test_convert1, test_convert2, test_convert3, test_convert4, test_convert5, test_convert6, test_convert7"
+	const why = "Gone together with what is tested, which may still be wanted: " + names + " and 4 more tests."
+	if found := guard.Examine(change); len(found) != 1 || found[0].Tier != guard.Evidence || found[0].Why != why {
+		t.Errorf("%+v", found)
+	}
+	change.Files[1] = both("tests/test_cart.py", append(tests, "def test_sum():\n    assert total([1]) == 1\n")...)
+	other := file("tests/test_other.py", []byte("def test_other():\n    assert total([3]) == 3\n"), []byte("\n"))
+	change.Files = append(change.Files, other.Files...)
+	change.Title = ""
+	var rules []string
+	for _, f := range guard.Examine(change) {
+		rules = append(rules, f.Rule)
+	}
+	if want := []string{"test/deleted", "test/deleted", "test/gone-with-code"}; !slices.Equal(rules, want) {
+		t.Errorf("got %q, want %q", rules, want)
+	}
+}
+
 func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	large := make([]byte, guard.MaxFile+1)
 	workflow := []byte("on: pull_request\njobs:\n  t:\n    steps:\n      - run: go test ./...\n")

@@ -48,6 +48,7 @@ type examination struct {
 	gone          []*side            // deleted files that runners take, and that have no tests of their own
 	untaken       []*unit            // the first test of each file at the head that has a name which runners do not take
 	said          map[*unit]bool     // tests that already have a finding
+	together      []*unit            // tests that are gone together with what they test
 	judged        int                // tests without a partner so far
 	packages      map[string]bool    // folders that are gone with a manifest; filled on first use
 	findings      []change.Finding
@@ -86,6 +87,7 @@ func Examine(files []change.File, runs *junit.Runs) []change.Finding {
 	x.compareSuppressions()
 	x.hints()
 	x.changes()
+	x.goneTogether()
 	slices.SortStableFunc(x.findings, func(a, b change.Finding) int { // a hold comes first: the first of a place is kept
 		return cmp.Or(byLine(a.Place, b.Place), cmp.Compare(a.Rule, b.Rule), -cmp.Compare(a.Tier, b.Tier))
 	})

@@ -2,6 +2,7 @@ package code
 
 import (
 	"cmp"
+	"fmt"
 	"hash/fnv"
 	"maps"
 	"path"
@@ -46,9 +47,9 @@ const maxJudged = 1000
 // deleted is the rule of tests that are gone.
 const deleted = "test/deleted"
 
-// goneWithCode is the rule of tests that are gone together with what they test. It is shown, because a check of the product
+// GoneWithCode is the rule of tests that are gone together with what they test. It is shown, because a check of the product
 // may be taken out with its test: whether it was to go is for the review to say.
-const goneWithCode = "test/gone-with-code"
+const GoneWithCode = "test/gone-with-code"
 
 // lost judges a test without a partner at the head. That a test is deleted is only evidence, since code cannot
 // tell whether what a test stood for is still wanted, or is tested elsewhere. It is certain if the change does
@@ -74,7 +75,7 @@ func (x *examination) lost(b *unit) {
 		say(change.HoldIf(!x.dissolved(b.side.path)), deleted, "is gone, beside more than a thousand others.")
 	case x.subject.goneWith(b):
 		if !fixture.MatchString(b.side.path) {
-			say(change.Evidence, goneWithCode, "is gone together with what it tests.")
+			x.together = append(x.together, b)
 		}
 	case x.idle(b) != nil:
 		say(x.idle(b).idleness(b), "test/not-run", "is still written, and no runner takes it for a test any more.")
@@ -90,6 +91,27 @@ func (x *examination) lost(b *unit) {
 		}
 		say(change.Evidence, deleted, "is gone, and what it tests may not be.")
 	}
+}
+
+// maxTogether bounds the tests that such a finding names.
+const maxTogether = 8
+
+// goneTogether is one finding for all tests that are gone together with what they test. It is made after all others: it says
+// least, and no other finding is left out for it.
+func (x *examination) goneTogether() {
+	if len(x.together) == 0 {
+		return
+	}
+	var names []string
+	for _, b := range x.together[:min(len(x.together), maxTogether)] {
+		names = append(names, b.name)
+	}
+	why := "Gone together with what is tested, which may still be wanted: " + strings.Join(names, ", ")
+	if more := len(x.together) - len(names); more > 0 {
+		why += fmt.Sprintf(" and %d more tests", more)
+	}
+	first := x.together[0]
+	x.say(change.Evidence, change.Test, GoneWithCode, why+".", first.side.baseAt(first.line()))
 }
 
 // dissolved reports whether a test file is in a package that is gone: its manifest is deleted with its code, most of which is
