@@ -248,6 +248,56 @@ func TestATrueAndSmallFindingIsLowered(t *testing.T) {
 	}
 }
 
+// TestAnEarlierFindingIsLoweredInTheOpen: the review, its headline and the finding's thread say that it blocked, who lowered
+// it and why, and not that a dispute does not hold.
+func TestAnEarlierFindingIsLoweredInTheOpen(t *testing.T) {
+	t.Parallel()
+	lowers := func(r loopback.Asked) (string, error) {
+		text, _ := reading.Lowers(r.Prompt, "store.go", "if !valid(id) {\n\t\treturn")
+		return text, nil
+	}
+	silent := func(loopback.Asked) (string, error) { return "", nil }
+	for name, first := range map[string]func(loopback.Asked) (string, error){"disputed": upholds, "not checked before": silent} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, ref := opened(t, plain, map[string]string{"store.go": guarded})
+			f := grave(finding(7))
+			f.Path, f.Rule = "store.go", "security/S10"
+			out, _ := checkedReview(t, g, ref, first, f)
+			f.ID = out.Record.Ledger[0].ID
+			var orders []verdict.Command
+			if name == "disputed" {
+				orders = []verdict.Command{{Verb: verdict.Dispute, Finding: f.ID, Reason: "Nobody does that.", ID: 1 << 40, By: loopback.Person,
+					At: time.Now()}}
+			}
+			r := newReviewer(t, g, nil)
+			r.Engine = checking{loopback.Model(answering(f)), lowers, &sync.Mutex{}, new([]loopback.Asked)}
+			out, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{Orders: orders})
+			if err != nil || out.Record.Verdict != verdict.Approve {
+				t.Fatalf("%v: %s", err, out.Record.Verdict)
+			}
+			body, said := out.Review.Body, g.Read(loopback.Judge, ref).Threads[0].Comments
+			const by = "lowered from critical by a second session"
+			for _, want := range []string{" · 1 nit · 1 lowered by a second session", "since round 1; " + by + ": Nobody meets it."} {
+				if !strings.Contains(body, want) {
+					t.Errorf("the review lacks %q:\n%s", want, body)
+				}
+			}
+			if len(said) != 2 || !strings.HasPrefix(said[1].Body, "Still there in round 2, and "+by+".\n\n") ||
+				strings.Contains(body+said[1].Body, "does not hold") {
+				t.Errorf("the thread says %+v, and the review\n%s", said, body)
+			}
+			g.Commit("topic", "Go on", map[string]string{"other.txt": "more\n"})
+			if _, err = r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if again := g.Read(loopback.Judge, ref).Threads[0].Comments; len(again) != len(said) {
+				t.Errorf("the thread is told again: %+v", again)
+			}
+		})
+	}
+}
+
 // TestACheckTakesItsShareOfTheEnginesTime, and never more than all of it.
 func TestACheckTakesItsShareOfTheEnginesTime(t *testing.T) {
 	t.Parallel()

@@ -138,7 +138,7 @@ func (w reviewWriter) describe(f verdict.Finding, replace bool) string {
 	case verdict.Upheld:
 		b.WriteString(" · upheld by a second session")
 	case verdict.Lowered:
-		fmt.Fprintf(&b, " · lowered from %s by a second session", f.From)
+		b.WriteString(" · " + lowering(f))
 	}
 	if f.Late {
 		b.WriteString(" · late")
@@ -147,6 +147,11 @@ func (w reviewWriter) describe(f verdict.Finding, replace bool) string {
 		}
 	}
 	return b.String() + "\n\n" + w.argue(f, replace)
+}
+
+// lowering says that another session lowered a finding.
+func lowering(f verdict.Finding) string {
+	return fmt.Sprintf("lowered from %s by a second session", f.From)
 }
 
 // argue is the argument of a finding: the claim, why it matters, the fix, and how to verify it.

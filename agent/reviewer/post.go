@@ -137,10 +137,7 @@ func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, p *Prepared
 	anew := p.anew(out.Judgement.Answer.Findings)
 	for _, t := range threads(pr, nil) {
 		if f, ok := anew[t.Finding]; ok {
-			lead := fmt.Sprintf("Still there in round %d.", out.Record.Round)
-			if p.disputed(f.ID) {
-				lead = fmt.Sprintf("Still there in round %d: what was said against it does not hold.", out.Record.Round)
-			}
+			lead := fmt.Sprintf("Still there in round %d%s.", out.Record.Round, p.turned(f))
 			f.Rule = "" // the thread begins with the rule
 			text := clipBlock(lead+"\n\n"+p.writer().argue(f, false), maxComment)
 			if err := r.Say.Reply(ctx, pr.Ref, t.Comment, text); err != nil {
@@ -167,8 +164,19 @@ func (r Rounds) disputed(id string) bool {
 	return e != nil && e.Status == verdict.Disputed
 }
 
+// turned says, behind what says that an earlier finding is still there, what became of it.
+func (r Rounds) turned(f verdict.Finding) string {
+	switch {
+	case f.Check == verdict.Lowered:
+		return ", and " + lowering(f)
+	case r.disputed(f.ID):
+		return ": what was said against it does not hold"
+	}
+	return ""
+}
+
 // anew are the earlier findings, by id, that a round finds again with something new to say: about different
-// code, as after a partial fix, or about why a dispute does not hold.
+// code, as after a partial fix, about why a dispute does not hold, or about why it is lowered.
 func (r Rounds) anew(findings []verdict.Finding) map[string]verdict.Finding {
 	all := map[string]verdict.Finding{}
 	for _, f := range findings {
@@ -177,7 +185,8 @@ func (r Rounds) anew(findings []verdict.Finding) map[string]verdict.Finding {
 			continue
 		}
 		known, shortened := strings.CutSuffix(e.Claim, "…")
-		if r.disputed(f.ID) || f.Claim != known && !(shortened && strings.HasPrefix(f.Claim, known)) {
+		lowered := f.Check == verdict.Lowered && e.Check != verdict.Lowered
+		if lowered || r.disputed(f.ID) || f.Claim != known && !(shortened && strings.HasPrefix(f.Claim, known)) {
 			all[f.ID] = f
 		}
 	}

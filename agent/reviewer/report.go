@@ -131,6 +131,10 @@ func (w reviewWriter) headline(j verdict.Judgement, r verdict.Record) string {
 			head += fmt.Sprintf(" · %d %s", n, way.word)
 		}
 	}
+	lowered := slices.DeleteFunc(slices.Clone(j.Answer.Findings), func(f verdict.Finding) bool { return f.Check != verdict.Lowered })
+	if n := len(lowered); n > 0 {
+		head += fmt.Sprintf(" · %d lowered by a second session", n)
+	}
 	if r.Verdict == verdict.Approve {
 		head += w.andCI()
 	}
@@ -232,10 +236,13 @@ func (w reviewWriter) stillThere(findings []verdict.Finding, shown func(verdict.
 			note = "raised again after it was withdrawn"
 		case f.Kept != "":
 			note += "; " + f.Kept
-		case e.Status == verdict.Disputed:
+		case e.Status == verdict.Disputed && f.Check != verdict.Lowered:
 			note += "; what was said against it does not hold"
 		case t.Resolved:
 			note += "; its thread was resolved, the defect was not"
+		}
+		if f.Check == verdict.Lowered {
+			note += "; " + lowering(f) + ": " + inline(clip(f.Reach, 400))
 		}
 		at := code(clip(shown(f).name, maxPlace))
 		lines = append(lines, fmt.Sprintf("- **[%s] %s** %s at %s: %s (%s)", f.Dimension, f.Severity, tag, at, inline(clip(f.Claim, 400)), note))
