@@ -291,20 +291,6 @@ var versions = regexp.MustCompile(`\b(?:v|net\w*?)?\d[\w.+-]*|\b[0-9a-f]{7,}\b|\
 // the same.
 func Unversioned(text string) string { return strings.TrimSpace(versions.ReplaceAllString(text, "")) }
 
-// Surplus is the number of lines of a text that another one does not have, whatever the space around them.
-func Surplus(text, other []byte) (n int) {
-	has := map[string]bool{"": true}
-	for line := range bytes.Lines(other) {
-		has[string(bytes.TrimSpace(line))] = true
-	}
-	for line := range bytes.Lines(text) {
-		if !has[string(bytes.TrimSpace(line))] {
-			n++
-		}
-	}
-	return n
-}
-
 // Joined returns a text in which each line that ends in a backslash is one with the next, with a text between them, and
 // blank lines in its place after it.
 func Joined(text, between string) string {

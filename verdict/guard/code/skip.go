@@ -135,8 +135,25 @@ func fitsNot(cond string) bool {
 	return (matchesAny(platform, plain) || matchesAny(setting, plain)) && !matchesAny(needing, namesIn(plain))
 }
 
+// rewritten is the number of words that a mark may take the place of, as a skip on another condition does.
+const rewritten = 2
+
+// lost is the number of words that a file no longer has, however its lines are broken.
+func lost(f change.File) (n int) {
+	count := map[string]int{}
+	for _, w := range wordsIn(string(f.After)) {
+		count[w]++
+	}
+	for _, w := range wordsIn(string(f.Before)) {
+		if count[w]--; count[w] < 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // onlyLeavesOut reports whether a change does nothing but leave out tests: it is about tests only, has no further test, and all
-// lines that were there are, but for one for each mark. Nothing else in it makes that necessary, or tests the same in another way.
+// that was there still is, but for what a mark replaces. Nothing else in it makes that necessary, or tests the same in another way.
 func (x *examination) onlyLeavesOut(all []gained) bool {
 	marks := map[string]int{}
 	for _, g := range all {
@@ -145,7 +162,7 @@ func (x *examination) onlyLeavesOut(all []gained) bool {
 	return !x.subject.beyond && !slices.ContainsFunc(x.pairs.after, func(u *unit) bool { return u.role == test && x.pairs.of[u] == nil }) &&
 		!slices.ContainsFunc(x.files, func(f change.File) bool {
 			return f.Path != f.OldPath && f.OldPath != "" || languageOf(f.Path) == nil && !bytes.Equal(f.Before, f.After) ||
-				change.Surplus(f.Before, f.After) > marks[f.Path]
+				lost(f) > rewritten*marks[f.Path]
 		})
 }
 
