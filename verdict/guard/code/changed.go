@@ -16,6 +16,7 @@ import (
 type altered struct {
 	pair
 	gone, fresh map[string]int // the words, literals and operators that it has less and more often
+	inside      int            // the line of an assertion that is inside of something further now; 0 for none
 	asserts     bool           // an assertion is not there any more as it was, or not where it was
 }
 
@@ -51,7 +52,7 @@ func (x *examination) alter(p pair) {
 	if strings.HasSuffix(p.after.side.path, ".gradle.kts") { // says how a project is built, and package words reads it
 		return
 	}
-	one := altered{pair: p, gone: map[string]int{}, fresh: map[string]int{}}
+	one := altered{pair: p, gone: map[string]int{}, fresh: map[string]int{}, inside: p.deeper()}
 	count := map[string]int{}
 	p.after.telling(func(_ int, says string) { count[says]++ })
 	p.before.telling(func(_ int, says string) { count[says]-- })
@@ -62,11 +63,10 @@ func (x *examination) alter(p pair) {
 			one.fresh[says] = n
 		}
 	}
-	deeper := p.deeper() > 0
-	if len(one.gone)+len(one.fresh) == 0 && !deeper || x.passed(p.after) {
+	if len(one.gone)+len(one.fresh)+one.inside == 0 || x.passed(p.after) {
 		return
 	}
-	one.asserts = len(p.before.side.without(p.before.assertions, p.after.assertions)) > 0 || deeper
+	one.asserts = one.inside > 0 || len(p.before.side.without(p.before.assertions, p.after.assertions)) > 0
 	x.altered = append(x.altered, one)
 }
 

@@ -75,11 +75,11 @@ func TestWhatExistingTestsSayOtherwiseIsNamedOnce(t *testing.T) {
 	}
 }
 
-// TestAChangedTestIsNamedByItsGravestChange: an assertion that is gone or another one, else a value, else a line. The line that took its
-// place is beside it.
+// TestAChangedTestIsNamedByItsGravestChange: an assertion that is gone, another one or inside of something further, else a value, else a
+// line. The line that took its place is beside it.
 func TestAChangedTestIsNamedByItsGravestChange(t *testing.T) {
 	const before = "def test_overlay():\n    shop = read(1)\n    shop = shop.sort()\n    shop.a = 1\n" +
-		"    assert overlay(shop, shop.a) == 7\n    assert shop.b\n"
+		"    assert overlay(shop, shop.a) == 7\n    assert shop.b\n    assert overlay(2) == 8\n"
 	for name, tt := range map[string]struct {
 		was, is string
 		line    int
@@ -97,6 +97,14 @@ func TestAChangedTestIsNamedByItsGravestChange(t *testing.T) {
 			"An asserted value in “test_overlay” changed|assert overlay(shop, shop.a) == 7|assert overlay(shop, shop.a) == 8"},
 		"an assertion of two lines": {"assert shop.b", "assert (shop\n        .c(2))", 6,
 			"An assertion in “test_overlay” changed|assert shop.b|assert (shop .c(2))"},
+		"an assertion of a block": {"    shop.a = 1\n    assert overlay(shop, shop.a) == 7\n    assert shop.b",
+			"    def check():\n        assert overlay(shop, shop.a) == 7\n    assert shop.b.c", 5,
+			"An assertion inside of a further block in “test_overlay” is new||assert overlay(shop, shop.a) == 7"},
+		"a value behind an assertion": {"overlay(shop, shop.a) == 7\n    assert shop.b\n    assert overlay(2) == 8",
+			"layer(shop) == 7\n    assert shop.b\n    assert overlay(2) == 9", 7,
+			"An asserted value in “test_overlay” changed|assert overlay(2) == 8|assert overlay(2) == 9"},
+		"a condition behind a line": {"    assert shop.b", "    shop.d = one\n    if shop.c:\n        return\n    assert shop.b", 7,
+			"A line in “test_overlay” is new||if shop.c:"},
 		"a condition is new": {"    assert shop.b", "    if shop.c:\n        return\n    assert shop.b", 6,
 			"A line in “test_overlay” is new||if shop.c:"},
 	} {

@@ -12,18 +12,19 @@ import (
 // maxCompared bounds the assertions and lines of one test that are looked at to find the gravest.
 const maxCompared = 50
 
-// spot is the gravest of what a part of a test file says otherwise: an assertion, else a value, else a line that is gone, else
-// the line of what is new and narrows it. What takes its place is beside it.
+// spot is the gravest of what a part of a test file says otherwise: another value that is asserted, else an assertion that is gone or
+// inside of something further, else another assertion, else a value, else a line that is gone, else the line of what is new and
+// narrows it. What takes its place is beside it.
 func (a altered) spot(narrowed int) change.Spot {
-	was, is := a.lost()
-	s := change.Spot{In: a.after.name, What: "assertion", Weight: 2}
+	was, is, weight := a.lost()
+	s := change.Spot{In: a.after.name, What: "assertion", Weight: weight}
 	switch {
-	case was.line == 0:
+	case weight == 0:
+		s.What = "asserted value"
+	case weight > 1 && a.inside > 0:
+		was, is, s.What, s.Weight = saying{}, a.after.side.saying(a.inside), "assertion inside of a further block", 1
+	case weight > 2:
 		was, is, s.What, s.Weight = a.line(narrowed)
-	case is.line == 0:
-		s.Weight = 1
-	case valueless(was.text) == valueless(is.text):
-		s.What, s.Weight = "asserted value", 0
 	}
 	s.Place = change.Place{Path: a.after.side.path, Line: cmp.Or(is.line, was.line), After: is.text}
 	if was.text != is.text {
@@ -45,29 +46,26 @@ func (s *side) saying(line int) saying {
 	return saying{line, s.lineText(line)}
 }
 
-// lost is an assertion that is not there any more, and the one that takes its place.
-func (a altered) lost() (was, is saying) {
+// lost is an assertion that is not there any more, the one that takes its place, and the weight: 3 for none.
+func (a altered) lost() (was, is saying, weight int) {
 	b, s := a.before.side, a.after.side
 	gone, fresh := b.without(a.before.assertions, a.after.assertions), s.without(a.after.assertions, a.before.assertions)
 	fresh = fresh[:min(len(fresh), maxCompared)]
 	had, has := a.before.lineTexts(), a.after.lineTexts()
-	weight := 3
+	weight = 3
 	for _, c := range gone[:min(len(gone), maxCompared)] {
-		i, of := closest(c, fresh), 1
-		switch {
-		case i >= 0 && fresh[i].code == c.code:
-			of = 0
-		case i >= 0:
-			of = 2
+		i, of, by := closest(c, fresh), 1, saying{}
+		if i >= 0 {
+			of, by = 2, s.otherwise(had, fresh[i])
+			if fresh[i].code == c.code {
+				of = 0
+			}
 		}
-		if of >= weight {
-			continue
-		}
-		if weight, was, is = of, b.otherwise(has, c), (saying{}); i >= 0 {
-			is = s.otherwise(had, fresh[i])
+		if of < weight {
+			was, is, weight = b.otherwise(has, c), by, of
 		}
 	}
-	return was, is
+	return was, is, weight
 }
 
 // otherwise is the first line of an assertion that is not one of the other side's. It is the whole assertion if that is its first
@@ -94,9 +92,6 @@ func (a altered) line(narrowed int) (was, is saying, what string, weight int) {
 	b, s := a.before.side, a.after.side
 	had, gone := a.before.apart(a.after, a.gone)
 	has, fresh := a.after.apart(a.before, a.fresh)
-	if deeper := a.deeper(); deeper > 0 && len(gone) == 0 {
-		return was, s.saying(deeper), "assertion inside of a further block", 1
-	}
 	value := func(was, is int) bool { return valueless(b.lineText(was)) == valueless(s.lineText(is)) }
 	for _, was := range gone {
 		if i := slices.IndexFunc(fresh, func(is int) bool { return value(was, is) }); i >= 0 {
@@ -156,13 +151,7 @@ func (u *unit) parts(other *unit) int {
 
 // alike is the line that shares the most words with a text; 0 if none shares enough.
 func (s *side) alike(text string, lines []int) (line int) {
-	words := func(text string) map[string]bool {
-		all := map[string]bool{}
-		for _, w := range wordsIn(text) {
-			all[w] = true
-		}
-		return all
-	}
+	words := func(text string) map[string]bool { return set(strings.Join(wordsIn(text), " ")) }
 	has, best := words(text), 0.34
 	for _, n := range lines {
 		says := words(s.lineText(n))
