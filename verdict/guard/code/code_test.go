@@ -75,6 +75,15 @@ func TestWhatExistingTestsSayOtherwiseIsNamedOnce(t *testing.T) {
 	}
 }
 
+func TestALongAssertionIsNamedByTheLineThatDiffers(t *testing.T) {
+	before := "def test_overlay():\n    assert overlay() == {\n        \"a\": \"" + strings.Repeat("long", 80) + "\",\n        \"b\": 1}\n"
+	got := code.Examine([]change.File{{Path: "test_a.py", OldPath: "test_a.py", Before: []byte(before),
+		After: []byte(strings.Replace(before, "1}", "2}", 1))}}, nil)
+	if len(got) != 1 || got[0].Line != 4 || got[0].Before != `"b": 1}` || got[0].After != `"b": 2}` {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // TestAChangedTestIsNamedByItsGravestChange: an assertion that is gone, another one or inside of something further, else a value, else a
 // line. The line that took its place is beside it.
 func TestAChangedTestIsNamedByItsGravestChange(t *testing.T) {

@@ -68,21 +68,17 @@ func (a altered) lost() (was, is saying, weight int) {
 	return was, is, weight
 }
 
-// otherwise is the first line of an assertion that is not one of the other side's. It is the whole assertion if that is its first
-// line, or if there is none.
+// otherwise is an assertion or, of one that is too long to be quoted, the first line that is not one of the other side's.
 func (s *side) otherwise(others map[string]bool, c reading) saying {
-	at, end := c.line, s.line(int(c.to)-1)
+	whole, at, end := "", c.line, s.line(int(c.to)-1)
+	for n := at; n <= end && len(whole) <= maxText; n++ {
+		whole = strings.TrimSpace(whole + " " + s.lineText(n))
+	}
+	if len(whole) <= maxText {
+		return saying{at, whole}
+	}
 	for at < end && others[s.lineText(at)] {
 		at++
-	}
-	if others[s.lineText(at)] {
-		at = c.line
-	}
-	if at == c.line && at < end {
-		whole := strings.Join(strings.Fields(s.text[s.starts[at-1]:s.tokens[c.to-1].to]), " ")
-		if len(whole) <= maxText {
-			return saying{at, strings.ToValidUTF8(whole, "")}
-		}
 	}
 	return s.saying(at)
 }
