@@ -201,7 +201,7 @@ func (s Spot) in() string {
 	if s.In == "" {
 		return ""
 	}
-	return " in “" + quotable(s.In, maxQuote) + "”"
+	return " in " + quote(s.In)
 }
 
 // said is the same of a spot behind another one, which is at what the text names.
@@ -214,14 +214,13 @@ func (s Spot) said(what string) string {
 	if same := alike(was, is); max(len(was), len(is)) > maxQuote && same > 0 { // show where they part
 		was, is = "…"+was[same:], "…"+is[same:]
 	}
-	was, is = "`"+quotable(was, maxQuote)+"`", "`"+quotable(is, maxQuote)+"`"
 	switch "" {
 	case s.After:
-		return said + was + " is gone"
+		return said + quote(was) + " is gone"
 	case s.Before:
-		return said + is + " is new"
+		return said + quote(is) + " is new"
 	}
-	return said + was + " → " + is
+	return said + quote(was) + " → " + quote(is)
 }
 
 // maxAlike is how much of what is the same is shown of two long texts, in bytes.
@@ -238,21 +237,16 @@ func alike(a, b string) int {
 	return n
 }
 
-// quotable is the beginning of a text that can stand between quotes.
-func quotable(text string, most int) string {
-	text = strings.Map(func(r rune) rune {
-		if r == '`' {
-			return -1
+// quote is the beginning of a text as code, which the text cannot end. Code needs a text: two backquotes alone begin other code.
+func quote(text string) string {
+	text = strings.Map(printable, strings.Join(strings.Fields(text), " "))
+	if most := maxQuote; len(text) > most {
+		for !utf8.RuneStart(text[most]) {
+			most--
 		}
-		return printable(r)
-	}, text)
-	if len(text) <= most {
-		return text
+		text = text[:most] + "…"
 	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most] + "…"
+	return "`" + cmp.Or(text, "?") + "`"
 }
 
 // digits matches the digits of a value.
@@ -276,9 +270,9 @@ func (p Place) weight() int {
 	return 2
 }
 
-// printable drops characters that control a terminal: a name goes into prompts and reviews.
+// printable drops characters that control a terminal or end code: a name goes into prompts and reviews.
 func printable(r rune) rune {
-	if unicode.IsControl(r) {
+	if unicode.IsControl(r) || r == '`' {
 		return -1
 	}
 	return r

@@ -62,8 +62,8 @@ func TestWhatExistingTestsSayOtherwiseIsNamedOnce(t *testing.T) {
 	}
 	got := found("77", "78")
 	if len(got) != 1 || got[0].Rule != "test/changed" || got[0].Tier != change.Evidence || got[0].Line != 8 ||
-		got[0].Why != "An asserted value in “Test0” changed, and no rule tells whether this checks less." || !strings.HasPrefix(got[0].Others,
-		"Judge 9 more: line 14 in “Test1”: `if got := sum(1, one); got != 77 {` → `if got := sum(1, one); got != 78 {`; line 20 in ") {
+		got[0].Why != "An asserted value in `Test0` changed, and no rule tells whether this checks less." || !strings.HasPrefix(got[0].Others,
+		"Judge 9 more: line 14 in `Test1`: `if got := sum(1, one); got != 77 {` → `if got := sum(1, one); got != 78 {`; line 20 in ") {
 		t.Errorf("got %+v", got)
 	}
 	for name, edit := range map[string][2]string{"another name": {"one", "uno"},
@@ -94,28 +94,28 @@ func TestAChangedTestIsNamedByItsGravestChange(t *testing.T) {
 		line    int
 		want    string
 	}{
-		"a line is gone": {"    shop.a = 1\n", "", 4, "A line in “test_overlay” is gone|shop.a = 1|"},
-		"a line":         {"shop.sort()", "shop.order()", 3, "A line in “test_overlay” changed|shop = shop.sort()|shop = shop.order()"},
-		"a value":        {"read(1)", "read(2)", 2, "A value in “test_overlay” changed|shop = read(1)|shop = read(2)"},
+		"a line is gone": {"    shop.a = 1\n", "", 4, "A line in `test_overlay` is gone|shop.a = 1|"},
+		"a line":         {"shop.sort()", "shop.order()", 3, "A line in `test_overlay` changed|shop = shop.sort()|shop = shop.order()"},
+		"a value":        {"read(1)", "read(2)", 2, "A value in `test_overlay` changed|shop = read(1)|shop = read(2)"},
 		"what is asserted": {"== 7", "== 8", 5,
-			"An asserted value in “test_overlay” changed|assert overlay(shop, shop.a) == 7|assert overlay(shop, shop.a) == 8"},
+			"An asserted value in `test_overlay` changed|assert overlay(shop, shop.a) == 7|assert overlay(shop, shop.a) == 8"},
 		"an assertion": {"overlay(shop, shop.a) ==", "layer(shop) ==", 5,
-			"An assertion in “test_overlay” changed|assert overlay(shop, shop.a) == 7|assert layer(shop) == 7"},
+			"An assertion in `test_overlay` changed|assert overlay(shop, shop.a) == 7|assert layer(shop) == 7"},
 		"an assertion before all": {"read(1)\n    shop = shop.sort()\n    shop.a = 1\n    assert overlay(shop, shop.a) == 7",
 			"read(2)\n    assert overlay(shop, shop.a) == 8", 3,
-			"An asserted value in “test_overlay” changed|assert overlay(shop, shop.a) == 7|assert overlay(shop, shop.a) == 8"},
+			"An asserted value in `test_overlay` changed|assert overlay(shop, shop.a) == 7|assert overlay(shop, shop.a) == 8"},
 		"an assertion of two lines": {"assert shop.b", "assert (shop\n        .c(2))", 6,
-			"An assertion in “test_overlay” changed|assert shop.b|assert (shop .c(2))"},
+			"An assertion in `test_overlay` changed|assert shop.b|assert (shop .c(2))"},
 		"an assertion of a block": {"    shop.a = 1\n    assert overlay(shop, shop.a) == 7\n    assert shop.b",
 			"    def check():\n        assert overlay(shop, shop.a) == 7\n    assert shop.b.c", 5,
-			"An assertion inside of a further block in “test_overlay” is new||assert overlay(shop, shop.a) == 7"},
+			"An assertion inside of a further block in `test_overlay` is new||assert overlay(shop, shop.a) == 7"},
 		"a value behind an assertion": {"overlay(shop, shop.a) == 7\n    assert shop.b\n    assert overlay(2) == 8",
 			"layer(shop) == 7\n    assert shop.b\n    assert overlay(2) == 9", 7,
-			"An asserted value in “test_overlay” changed|assert overlay(2) == 8|assert overlay(2) == 9"},
+			"An asserted value in `test_overlay` changed|assert overlay(2) == 8|assert overlay(2) == 9"},
 		"a condition behind a line": {"    assert shop.b", "    shop.d = one\n    if shop.c:\n        return\n    assert shop.b", 7,
-			"A line in “test_overlay” is new||if shop.c:"},
+			"A line in `test_overlay` is new||if shop.c:"},
 		"a condition is new": {"    assert shop.b", "    if shop.c:\n        return\n    assert shop.b", 6,
-			"A line in “test_overlay” is new||if shop.c:"},
+			"A line in `test_overlay` is new||if shop.c:"},
 	} {
 		got := code.Examine([]change.File{{Path: "test_a.py", OldPath: "test_a.py", Before: []byte(before),
 			After: []byte(strings.Replace(before, tt.was, tt.is, 1))}}, nil)
