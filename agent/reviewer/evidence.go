@@ -15,8 +15,14 @@ import (
 // kind become one.
 const maxEvidence = 40
 
+// These bound, in bytes, what a piece of evidence says of a further place, and the text of one that has such places.
+const (
+	maxAlso   = 300
+	maxMerged = maxDoubt + 3*maxAlso
+)
+
 // grouped merges the evidence of each kind in each file into one piece, keeping the order, and numbers the
-// pieces.
+// pieces. A piece says what each place has, as far as there is room, and how many there are.
 func grouped(all []verdict.Evidence) []verdict.Evidence {
 	by := func(key func(e verdict.Evidence) string) (groups []verdict.Evidence) {
 		at := map[string]int{}
@@ -27,7 +33,11 @@ func grouped(all []verdict.Evidence) []verdict.Evidence {
 				groups = append(groups, e)
 				continue
 			}
-			groups[i].More += 1 + e.More
+			g := &groups[i]
+			g.More += 1 + e.More
+			if len(g.Detail) <= maxMerged-maxAlso {
+				g.Detail += also(e)
+			}
 		}
 		return groups
 	}
@@ -39,6 +49,12 @@ func grouped(all []verdict.Evidence) []verdict.Evidence {
 		groups[i].ID = fmt.Sprintf("E%d", i+1)
 	}
 	return groups
+}
+
+// also is what a piece of evidence says besides another one. Code that is cut ends in it.
+func also(e verdict.Evidence) string {
+	text := clip(" Also at "+verdict.Place(change.Spell(e.Path), e.Line)+": "+e.Detail, maxAlso-1)
+	return text + strings.Repeat("`", strings.Count(text, "`")%2)
 }
 
 // suspected is the evidence that the answer on one part of the change must cover: the evidence in the part's

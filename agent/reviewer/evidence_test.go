@@ -101,6 +101,31 @@ func TestLostTestsThatAFixClaimsAreEvidence(t *testing.T) {
 	}
 }
 
+// TestEvidenceOfManyPlacesIsNotHidden: other evidence of its kind in the file where it begins does not leave the other files unnamed.
+func TestEvidenceOfManyPlacesIsNotHidden(t *testing.T) {
+	t.Parallel()
+	says := strings.Repeat("long", 60)
+	base := map[string]string{"a/test_a.py": "def test_1():\n    assert pay(1) == 1\n    assert refund(1) == 1\n\n\ndef test_2():\n" +
+		"    assert pay(\"" + says + "\") == 2\n", "b/test_b.py": "def test_3():\n    assert pay(3) == 3\n"}
+	weaker := strings.NewReplacer("    assert refund(1) == 1\n", "", "== 2", "== 3", "== 3", "== 4")
+	g, ref := opened(t, base, map[string]string{"a/test_a.py": weaker.Replace(base["a/test_a.py"]),
+		"b/test_b.py": weaker.Replace(base["b/test_b.py"])})
+	prompt := ""
+	r := newReviewer(t, g, func(r loopback.Asked) (string, error) {
+		prompt += r.Prompt
+		return answering()(r)
+	})
+	if _, err := r.Review(t.Context(), g.Read(loopback.Judge, ref), reviewer.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"E1 assertion (severity/Q5) at a/test_a.py:6 and 1 more place: An asserted value in `test_2` changed",
+		" Judge 1 more: b/test_b.py:2 in `test_3`: `assert pay(3) == 3` → `assert pay(3) == 4`. Also at a/test_a.py:3: An assertion is gone."} {
+		if !strings.Contains(prompt, want) {
+			t.Errorf("the prompt lacks %q:\n%s", want, prompt)
+		}
+	}
+}
+
 // empty takes the reason out of what an answer refutes.
 func empty(refuting func(string) string) func(string) string {
 	return func(text string) string { return strings.Replace(refuting(text), "It is the text of a test.", " ", 1) }

@@ -134,6 +134,7 @@ func (c Checkout) qualityBar(ctx context.Context, said Texts) (holds []verdict.H
 	for _, g := range guard.Groups(guard.Holds(found)) {
 		holds = append(holds, lowered(g))
 	}
+	slices.SortStableFunc(found, guard.Finding.ManyFirst)
 	for _, f := range found {
 		if f.Tier == guard.Evidence {
 			evidence = append(evidence, verdict.Evidence{Kind: string(f.Kind), Rule: f.Kind.Row(), Path: f.Path, Line: f.Line,

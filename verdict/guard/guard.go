@@ -329,9 +329,7 @@ func bound(found []Finding) []Finding {
 	if len(found) <= MaxFindings {
 		return found
 	}
-	slices.SortStableFunc(found, func(a, b Finding) int { // what stands for many places is not left out
-		return -cmp.Compare(min(len(a.Others), 1), min(len(b.Others), 1))
-	})
+	slices.SortStableFunc(found, Finding.ManyFirst)
 	more := len(found) - MaxFindings
 	return append(found[:MaxFindings:MaxFindings], Finding{Tier: found[0].Tier, Kind: Unexamined, Rule: "guard/more",
 		Why: fmt.Sprintf("%d more findings are left out here.", more), Place: change.Place{Path: found[MaxFindings].Path}})

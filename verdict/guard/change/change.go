@@ -121,6 +121,11 @@ type Finding struct {
 // Message is the reason with the further places.
 func (f Finding) Message() string { return strings.TrimSpace(f.Why + " " + f.Others) }
 
+// ManyFirst orders findings that stand for many places before the others, which say less if they are left out.
+func (f Finding) ManyFirst(other Finding) int {
+	return cmp.Compare(min(len(other.Others), 1), min(len(f.Others), 1))
+}
+
 // Spot is a place which no rule reads.
 type Spot struct {
 	Place

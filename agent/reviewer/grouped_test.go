@@ -1,0 +1,33 @@
+package reviewer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"touchstone/verdict"
+)
+
+// TestMergedEvidenceSaysWhatEachPlaceHas: no text hides another one, until there are too many.
+func TestMergedEvidenceSaysWhatEachPlaceHas(t *testing.T) {
+	t.Parallel()
+	piece := func(path string, line int, detail string) verdict.Evidence {
+		return verdict.Evidence{Kind: "assertion", Rule: "severity/Q5", Path: path, Line: line, Detail: detail}
+	}
+	all := []verdict.Evidence{piece("a_test.go", 1, strings.Repeat("long ", maxDoubt/5)), piece("b_test.go", 2, "Other."),
+		piece("a_test.go", 3, "It is `"+strings.Repeat("long ", maxAlso/5)+"`."), piece("a_test.go", 4, "An assertion is gone.")}
+	got := grouped(all)
+	if len(got) != 2 || got[0].More != 2 || got[1].Detail != "Other." ||
+		!strings.Contains(got[0].Detail, " Also at a_test.go:3: It is `long ") ||
+		!strings.HasSuffix(got[0].Detail, " … [shortened]` Also at a_test.go:4: An assertion is gone.") {
+		t.Errorf("got %+v", got)
+	}
+	for n := range maxEvidence {
+		all = append(all, piece(fmt.Sprintf("<%d>_test.go", n), 5, "Before: `"+strings.Repeat("long ", 40)+"`."))
+	}
+	if got = grouped(all); len(got) != 1 || got[0].More != len(all)-1 || len(got[0].Detail) > maxMerged ||
+		!strings.Contains(got[0].Detail, " Also at b_test.go:2: Other. ") ||
+		!strings.Contains(got[0].Detail, " Also at \"\\u003c0\\u003e_test.go\":5: Before: ") {
+		t.Errorf("got %+v", got)
+	}
+}
