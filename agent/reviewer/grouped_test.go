@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"touchstone/verdict"
+	guarded "touchstone/verdict/guard/change"
 )
 
 // TestMergedEvidenceSaysWhatEachPlaceHas: no text hides another one, until there are too many.
@@ -29,5 +30,20 @@ func TestMergedEvidenceSaysWhatEachPlaceHas(t *testing.T) {
 		!strings.Contains(got[0].Detail, " Also at b_test.go:2: Other. ") ||
 		!strings.Contains(got[0].Detail, " Also at \"\\u003c0\\u003e_test.go\":5: Before: ") {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestWhatIsNotNamedIsCounted: the longest evidence of many places is not cut off before it says how many it does not name.
+func TestWhatIsNotNamedIsCounted(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("l", 300) + "…"
+	var spots []guarded.Spot
+	for n := range 2000 {
+		spots = append(spots, guarded.Spot{In: long, What: "line of what says how this project is checked",
+			Place: guarded.Place{Path: fmt.Sprintf("%d_test.go", n), Line: 10_000, Before: long, After: long + "r"}})
+	}
+	text := explained(guarded.Changed(guarded.Assertion, "test/changed", spots))
+	if len(text) > maxDoubt || !strings.HasSuffix(text, " files that are not named here.") {
+		t.Errorf("%d bytes: %s", len(text), text)
 	}
 }

@@ -19,8 +19,8 @@ const (
 	maxPlaces = 5
 	// maxHoldDetail bounds the text of one hold, in bytes.
 	maxHoldDetail = 600
-	// maxDoubt bounds the text of one piece of evidence of the guard, which can name many places, in bytes.
-	maxDoubt = 1200
+	// maxDoubt bounds the text of one piece of evidence of the guard, in bytes: two quotations and the names of many places.
+	maxDoubt = 1600
 	// maxHoldPlaces is how many of these bytes are reserved for further places.
 	maxHoldPlaces = 250
 )
