@@ -178,7 +178,7 @@ func (c ownChange) relaxed(ctx context.Context, diffs []diff.Diff) error {
 	}
 	var lines []string
 	for _, h := range own[:min(len(own), 5)] {
-		lines = append(lines, fmt.Sprintf("%s:%d: %s", h.Path, h.Line, h.Why))
+		lines = append(lines, fmt.Sprintf("%s:%d: %s", h.Path, h.Line, h.Message()))
 	}
 	return fmt.Errorf("%w: %s", ErrRelaxed, strings.Join(lines, "; "))
 }

@@ -141,7 +141,7 @@ func table(found []guard.Finding) string {
 	text.WriteString("| | where | what | rule |\n| --- | --- | --- | --- |\n")
 	cell := strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "`", "'", "<", "&lt;")
 	for _, f := range found {
-		fmt.Fprintf(&text, "| %s | `%s` | %s | %s |\n", f.Tier, cell.Replace(verdict.Place(f.Path, f.Line)), cell.Replace(f.Why), f.Rule)
+		fmt.Fprintf(&text, "| %s | `%s` | %s | %s |\n", f.Tier, cell.Replace(verdict.Place(f.Path, f.Line)), cell.Replace(f.Message()), f.Rule)
 	}
 	return text.String()
 }

@@ -162,7 +162,7 @@ func lowered(ctx context.Context, c *clone, d diff.Diff, of commit) ([]found, er
 	}
 	var all []found
 	for _, h := range guard.Examine(change) {
-		all = append(all, found{tier: string(h.Tier), kind: string(h.Kind), rule: h.Rule, path: h.Path, line: h.Line, why: h.Why})
+		all = append(all, found{tier: string(h.Tier), kind: string(h.Kind), rule: h.Rule, path: h.Path, line: h.Line, why: h.Message()})
 	}
 	return all, nil
 }
