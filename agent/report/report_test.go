@@ -243,3 +243,15 @@ func TestAQuoteThatDidNotChangeIsNotShownAsAChange(t *testing.T) {
 		t.Errorf("want the limit quoted and the command not:\n%s", text)
 	}
 }
+
+func TestWhatStandsForManyPlacesIsShownWithThem(t *testing.T) {
+	found := []guard.Finding{{Tier: guard.Evidence, Rule: "test/changed", Why: "A line is gone.", Others: "Judge 1 more: b.go:2.\x1b"}}
+	for format, want := range map[string]string{"text": "A line is gone. [test/changed]\n    Judge 1 more: b.go:2.\uFFFD\n",
+		"json": `"others": "Judge 1 more: b.go:2.`, "sarif": `"text": "A line is gone. Judge 1 more: b.go:2.`,
+		"github": "::A line is gone. Judge 1 more: b.go:2."} {
+		var out bytes.Buffer
+		if err := PrintFindings(&out, found, 1, format); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%v; no %q in\n%s", err, want, out.String())
+		}
+	}
+}
