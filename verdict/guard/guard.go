@@ -150,12 +150,7 @@ func sayings(files []File, found []Finding) (said []Finding) {
 		same := f.Path == f.OldPath && bytes.Equal(f.Before, f.After)
 		return f.OldPath != "" && !same && !slices.ContainsFunc(found, func(other Finding) bool { return other.Path == f.Name() })
 	}
-	alterations := map[int]words.Alterations{} // by the file's index
-	for i, f := range files {
-		if (checks(f.OldPath) || words.IsShell(f.OldPath)) && f.Path != "" && !isOther(f.Path) && silent(f) {
-			alterations[i] = words.Altered(f, partOf(f))
-		}
-	}
+	alterations := alterations(files, silent)
 	has := sync.OnceValue(func() map[string]bool { return gained(files, alterations) })
 	for i, f := range files {
 		if !silent(f) {
@@ -169,10 +164,7 @@ func sayings(files []File, found []Finding) (said []Finding) {
 			return lost
 		}
 		if f.Path == "" {
-			hidden := tools.Watches(f.OldPath) || strings.HasPrefix(path.Base(f.OldPath), ".") && isBuild(f.OldPath) && !isOther(f.OldPath)
-			if (hidden || ci.Is(f.OldPath) && gates(f.OldPath, f.Before)) && !slices.ContainsFunc(files, func(o File) bool {
-				return o.OldPath == "" && kindOf(o.Path) == kindOf(f.OldPath) && checks(o.Path) // it takes its place
-			}) {
+			if goes(f, files) {
 				altered[kindOf(f.OldPath)] = append(altered[kindOf(f.OldPath)], change.Place{Path: f.OldPath, Before: "the whole file"})
 			} else if !checks(f.OldPath) {
 				lost()
@@ -194,11 +186,7 @@ func sayings(files []File, found []Finding) (said []Finding) {
 		if lost() {
 			continue
 		}
-		one, is := spoken(f)
-		if !is && checks(f.Path) {
-			one, is = words.Turned(f)
-		}
-		if is {
+		if one, is := spoken(f); is {
 			said = append(said, one)
 		}
 	}
@@ -212,6 +200,25 @@ func sayings(files []File, found []Finding) (said []Finding) {
 		said = append(said, change.Changed(Assertion, "test/data", change.Spots("line of what tests read or compare with", data)))
 	}
 	return said
+}
+
+// alterations are what some files that say what is checked no longer say as before, by their index.
+func alterations(files []File, some func(File) bool) map[int]words.Alterations {
+	all := map[int]words.Alterations{}
+	for i, f := range files {
+		if (checks(f.OldPath) || words.IsShell(f.OldPath)) && f.Path != "" && !isOther(f.Path) && some(f) {
+			all[i] = words.Altered(f, partOf(f))
+		}
+	}
+	return all
+}
+
+// goes reports whether a deleted file ran checks, or said unseen what they examine, and no new one takes its place.
+func goes(f File, files []File) bool {
+	hidden := tools.Watches(f.OldPath) || strings.HasPrefix(path.Base(f.OldPath), ".") && isBuild(f.OldPath) && !isOther(f.OldPath)
+	return (hidden || ci.Is(f.OldPath) && gates(f.OldPath, f.Before)) && !slices.ContainsFunc(files, func(o File) bool {
+		return o.OldPath == "" && kindOf(o.Path) == kindOf(f.OldPath) && checks(o.Path)
+	})
 }
 
 // gained returns what some file that says what is checked has more often than before. Some of the files are read already.
@@ -302,16 +309,19 @@ func fewer(said []Finding) (few []Finding) {
 }
 
 // spoken finds new words in a file, where words say what the file does.
-func spoken(f File) (Finding, bool) {
+func spoken(f File) (one Finding, is bool) {
 	switch before, after := string(f.Before), string(f.After); {
 	case f.Path != f.OldPath && code.IsTest(f.OldPath):
-		return words.Look(f, f.OldPath, f.Path)
+		one, is = words.Look(f, f.OldPath, f.Path)
 	case Gates(f.Path) && !code.IsScript(f.Path):
-		return words.Look(f, words.Comments(f.Before), words.Comments(f.After))
+		one, is = words.Look(f, words.Comments(f.Before), words.Comments(f.After))
 	case isBuild(f.Path), code.IsScript(f.OldPath): // not a test that is renamed so that it does not run
-		return words.Look(f, before, after)
+		one, is = words.Look(f, before, after)
 	}
-	return Finding{}, false
+	if !is && checks(f.Path) {
+		return words.Turned(f)
+	}
+	return one, is
 }
 
 // examinePart runs one part. If the part panics, it has not examined the change, and a finding says so.
