@@ -186,8 +186,8 @@ var (
 	setup     = termsOf("setup")
 	used      = termsOf("used")
 	most      = termsOf("most")
-	allowing  = termsOf("allowing")
-	releases  = termsOf("releases")
+	omitting  = termsOf("omitting")
+	besides   = termsOf("besides")
 	switches  = termsOf("switches")
 	preparing = vocabulary.Words("preparing")
 )
@@ -239,7 +239,7 @@ func (a alteration) certain(part Part, had, has settings) (f change.Finding, is 
 		!slices.ContainsFunc(a.keys, says) && !kept.in(was+" "+now) && len(part.prepares([]value{a.gone[0], a.fresh[0]})) == 2:
 		f.Kind, f.Rule, f.Why = change.Strictness, "words/warnings-allowed", "Warnings are no longer errors here."
 		return f, true
-	case part >= Sure && Switches(a.switched, was, now):
+	case part >= Sure && Switches(a.switched, was, now) && !has.runsInstead(had, a.switched):
 		f.Kind, f.Rule, f.Why = change.CI, "words/off", fmt.Sprintf("The switch %s turns from %s to %s.", a.switched, was, now)
 		return f, true
 	}
@@ -259,14 +259,24 @@ func switchOf(id string, keys []string) string {
 	return last
 }
 
-// Switches reports whether a switch that is named after a check turns it off: one that runs it is off now, or one that leaves it out
-// is on.
-func Switches(name, was, now string) bool {
-	on, off := []string{"true", "1", "yes", "on"}, []string{"false", "0", "no", "off"}
-	if says(name) || allowing.in(name) {
-		on, off = off, on
+// Switches reports whether a switch that is named after a check turns it off.
+func Switches(name, was, now string) bool { return runs(name, was) > 0 && runs(name, now) < 0 }
+
+// runs is what a switch that is named after a check says of it: 1 if the check runs, -1 if not, and 0 if the value is another one, or
+// the name is none of such a switch. One that leaves out the check, or lets it pass, says the opposite.
+func runs(name, value string) int {
+	n := 0
+	switch value = strings.ToLower(value); {
+	case !switches.in(name) || besides.in(name):
+	case slices.Contains([]string{"true", "1", "yes", "on"}, value):
+		n = 1
+	case slices.Contains([]string{"false", "0", "no", "off"}, value):
+		n = -1
 	}
-	return switches.in(name) && !releases.in(name) && slices.Contains(on, strings.ToLower(was)) && slices.Contains(off, strings.ToLower(now))
+	if omitting.in(name) {
+		return -n
+	}
+	return n
 }
 
 var (

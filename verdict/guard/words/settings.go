@@ -114,6 +114,22 @@ func (s settings) lacks(place string, other settings) bool {
 	return false
 }
 
+// runsInstead reports whether a check runs now that did not by its switch, or by another place of the switch of this name.
+func (s settings) runsInstead(had settings, name string) bool {
+	of := func(id string, one *setting) int {
+		if one == nil || len(one.values) != 1 {
+			return 0
+		}
+		return runs(switchOf(id, one.keys), one.values[0].text)
+	}
+	for id, is := range s.at {
+		if was := of(id, had.at[id]); of(id, is) > 0 && (was < 0 || was == 0 && switchOf(id, is.keys) == name) {
+			return true
+		}
+	}
+	return false
+}
+
 // redirect matches where a command's output goes to, and the space before it that makes no difference.
 var redirect = regexp.MustCompile(`([<>])\s+`)
 

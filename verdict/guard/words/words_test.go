@@ -97,3 +97,23 @@ func TestALineOfABlockIsCountedFromItsFirst(t *testing.T) {
 		t.Errorf("lines %v; want %v", lines, want)
 	}
 }
+
+// TestASwitchIsNamedAfterWhatItTurnsOff: the names are those of real pipelines.
+func TestASwitchIsNamedAfterWhatItTurnsOff(t *testing.T) {
+	for by, names := range map[string][]string{
+		"true → false": {"RunTestsOnMac", "enable_ios_checks", "api_breakage_check_enabled", "broken_symlink_check_enabled", "Codeql.Enabled",
+			"coverage", "warnings_as_errors", "failTaskOnFailedTests", "fail-on-alert", "VALIDATE_CODING_STYLE"},
+		"false → true": {"skip_tests", "DisableCodeQL", "sh_checker_shellcheck_disable", "tests_may_fail", "allow_test_failures",
+			"continue_on_lint_error", "TS_FUZZ_CURRENTLY_BROKEN"},
+		"": {"fail-fast", "soft_fail", "NO_FAIL", "fail_ci_if_error", "attestations", "generate-checksums", "DOTNET_ANALYTICS", "make_latest",
+			"remove-codeql", "PIP_DISABLE_PIP_VERSION_CHECK", "VERBOSE_TEST_OUTPUT", "STRIMZI_TEST_CONTAINER_LOGGING_ENABLED", "testcontainers-cloud",
+			"invalidate-cloudfront", "only-changed-tests", "parallel-tests", "mergeTestResults", "no_tests", "use-test-pypi", "draft"},
+	} {
+		for _, name := range names {
+			off, on := words.Switches(name, "true", "false"), words.Switches(name, "No", "YES")
+			if off != (by == "true → false") || on != (by == "false → true") {
+				t.Errorf("%s turns a check off: true → false: %v, no → yes: %v; want %q", name, off, on, by)
+			}
+		}
+	}
+}
