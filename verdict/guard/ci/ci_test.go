@@ -21,6 +21,17 @@ func found(name, before, after string) string {
 	return strings.Join(out, ", ")
 }
 
+func TestAHeldInputIsTheSwitchThatTurns(t *testing.T) {
+	calls := func(inputs string) []byte {
+		return []byte("on: pull_request\njobs:\n  t:\n    uses: o/r/.github/workflows/test.yml@main\n    with: {" + inputs + "}\n")
+	}
+	found := ci.Compare([]change.File{{Path: workflow, OldPath: workflow, Before: calls("build: true, run_scan: true"),
+		After: calls("build: false, run_scan: false")}})
+	if len(found) != 1 || found[0].Tier != change.Hold || found[0].After != "run_scan: false" {
+		t.Errorf("%+v", found)
+	}
+}
+
 // The same workflow, in several spellings, loses its trigger for pull requests.
 func TestALostTriggerIsSeenInEverySpelling(t *testing.T) {
 	jobs := "\njobs:\n  t:\n    steps:\n      - run: go test ./...\n"

@@ -109,13 +109,14 @@ func (j Job) off(now Job) string {
 	return told[i]
 }
 
-// turns reports whether a called workflow is told not to run a check that it was told to run, and to run no other one instead.
-func (j Job) turns(now Job) (off bool) {
-	for input, was := range j.Inputs {
-		if is := now.Inputs[input]; words.Switches(input, is, was) {
-			return false
+// turns is an input that tells a called workflow not to run a check that it was told to run, if none tells it to run another one
+// instead; "" for none.
+func (j Job) turns(now Job) (off string) {
+	for _, input := range slices.Sorted(maps.Keys(j.Inputs)) {
+		if was, is := j.Inputs[input], now.Inputs[input]; words.Switches(input, is, was) {
+			return ""
 		} else if words.Switches(input, was, is) {
-			off = true
+			off = input
 		}
 	}
 	return off
@@ -138,10 +139,10 @@ func (c *comparison) cases() {
 			at = change.Place{Path: name, Line: was.Line, Before: was.Name}
 			add("job-gone", "The job %s is gone.", was.Name)
 		case input != "" && was.Calls == is.Calls:
-			at.Before, at.After = was.Inputs[input], input+": "+is.Inputs[input]
-			if was.turns(is) {
-				tier = c.unexplained()
+			if off := was.turns(is); off != "" {
+				tier, input = c.unexplained(), off
 			}
+			at.Before, at.After = was.Inputs[input], input+": "+is.Inputs[input]
 			add("input-off", "The workflow that the job %s runs is told to do less: %s.", is.Name, input)
 		case was.Environment != "" && is.Environment == "" && len(is.Cells) > 0:
 			at.Before = was.Environment
