@@ -56,7 +56,7 @@ func (x *examination) compareRuns() {
 	}
 	for _, c := range x.runs.Missing() {
 		b := x.unitOf(c)
-		if b == nil {
+		if b == nil && left > 0 {
 			b = x.rowOf(c)
 		}
 		switch {
@@ -74,12 +74,13 @@ func (x *examination) compareRuns() {
 	}
 }
 
-// rowOf is the test of Go at the base that a row of its table is run by, if the row does not stand at the head any more; nil if
-// it does.
+// rowOf is the test of Go at the base that a row of its table is run by, if the row stood in its file and does not at the head; nil
+// for others, such as a row that is read from elsewhere.
 func (x *examination) rowOf(c junit.Case) *unit {
 	top, row, is := strings.Cut(c.Name, "/")
 	b := x.unitOf(junit.Case{Class: c.Class, Name: top})
-	if !is || b == nil || b.side.other == nil || strings.Contains(junit.Plain(b.side.other.text), junit.Plain(row)) {
+	stands := func(s *side) bool { return strings.Contains(junit.Plain(s.text), junit.Plain(row)) }
+	if !is || b == nil || b.side.other == nil || !stands(b.side) || stands(b.side.other) {
 		return nil
 	}
 	return b

@@ -20,6 +20,7 @@ func TestRunsOverruleTheCode(t *testing.T) {
 	}
 	search := `<testcase classname="store" name="TestSearch"/>`
 	before := "package store\n\nfunc TestSearch(t *testing.T) {\n\tif Search() != 3 {\n\t\tt.Fatal()\n\t}\n}\n"
+	const rows = "\n// The rows: a b.\n"
 	for _, c := range []struct {
 		name, after string
 		base, head  []byte
@@ -31,8 +32,10 @@ func TestRunsOverruleTheCode(t *testing.T) {
 		{"a test that stands there and does not run", before, one(search), one(), []string{"hold test/ran-before store/a_test.go:3"}},
 		{"a row of a table that is gone", before, one(search, `<testcase classname="store" name="TestSearch/a_b"/>`), one(search),
 			[]string{"evidence assertion/case-removed store/a_test.go:3"}},
-		{"a row of a table that stands there and does not run", before + "\nvar rows = []string{\"a b\"}\n",
+		{"a row of a table that stands there and does not run", before + rows,
 			one(search, `<testcase classname="store" name="TestSearch/a_b"/>`), one(search), []string{"hold test/ran-before store:0"}},
+		{"a row from elsewhere that does not run", before, one(search, `<testcase classname="store" name="TestSearch/c.golden"/>`), one(search),
+			[]string{"hold test/ran-before store:0"}},
 		{"a mark on a test that runs", "package store\n\nfunc TestSearch(t *testing.T) {\n\tif slow { t.Skip() }\n\tif Search() != 3 " +
 			"{\n\t\tt.Fatal()\n\t}\n}\n",
 			one(search), one(search), nil},
@@ -48,7 +51,7 @@ func TestRunsOverruleTheCode(t *testing.T) {
 			}
 			var got []string
 			after := c.after + "\n// Changed.\n"
-			for _, f := range code.Examine([]change.File{{Path: "store/a_test.go", OldPath: "store/a_test.go", Before: []byte(before),
+			for _, f := range code.Examine([]change.File{{Path: "store/a_test.go", OldPath: "store/a_test.go", Before: []byte(before + rows),
 				After: []byte(after)}}, runs) {
 				got = append(got, fmt.Sprintf("%s %s %s:%d", f.Tier, f.Rule, f.Path, f.Line))
 			}
