@@ -23,6 +23,8 @@ var (
 	alternative = regexp.MustCompile(` (?:\|\||or) `)
 	// comparing matches what compares two values.
 	comparing = regexp.MustCompile(` (?:[=!]==?|is|is not) `)
+	// turned matches what skips where CI is set, and not where it is not.
+	turned = regexp.MustCompile(`^(?:unless|skipUnless|assumeTrue) .* (?:===?|is) `)
 	// literals match a value that is written out, and written a condition that is.
 	literals = regexp.MustCompile(`^(?:"[^"]*"|[\d.]+)$`)
 	written  = regexp.MustCompile(`^(?i:true|false)$`)
@@ -34,11 +36,15 @@ var (
 // an issue is closed. Where any other condition holds, such as a system, a version or a requirement of the test, no code knows.
 func (s *side) certain(cond string) bool {
 	plain := remarks.ReplaceAllString(cond, "")
+	spared := func(c string) bool { return matchesAny(attended, c) && !turned.MatchString(c) }
+	var parts []string
+	if len(cond) < maxPlain { // else its end is not known
+		parts = conjuncts(plain)
+	}
 	if never(cond) || strings.HasPrefix(cond, ofCase) || s.lang.rust && everywhere.MatchString(cond) ||
-		matchesAny(unattended, cond) && !slices.ContainsFunc(conjuncts(plain), func(part string) bool {
-			return !parting.MatchString(part) && matchesAny(attended, part)
-		}) &&
-			(parting.MatchString(plain) || !matchesAny(attended, cond) && !matchesAny(attended, plain)) {
+		matchesAny(unattended, cond) && !slices.ContainsFunc(parts, func(part string) bool {
+			return !parting.MatchString(part) && spared(part)
+		}) && (parting.MatchString(plain) || !spared(cond) && !spared(plain)) {
 		return true
 	}
 	cond = strings.ReplaceAll(strings.ReplaceAll(plain, "self :: ", ""), "static :: ", "")
@@ -58,23 +64,33 @@ func (s *side) certain(cond string) bool {
 	})
 }
 
+// undecided are the words with which a condition is no row of parts that must all hold.
+var undecided = set("or || ? ?? , ; := if else ^ xor")
+
 // conjuncts are the parts of an "if" that must all hold; none if that is not so, or not known.
 func conjuncts(cond string) (all []string) {
-	words, depth, last := strings.Fields(cond), 0, 0
+	words, depth, last, whole := strings.Fields(cond), 0, 0, true
 	if len(words) < 2 || words[0] != "if" && !strings.EqualFold(words[0], "skipif") {
 		return nil
 	}
 	words = words[1:]
 	for i, w := range words {
-		switch depth += strings.Count(w, "(") - strings.Count(w, ")"); {
+		switch {
+		case strings.ContainsAny(w, "\"'`") && (len(w) < 2 || contentOf(w) != w[1:len(w)-1]):
+			return nil // a part of a text, which may have brackets
+		case w == "(":
+			depth++
+		case w == ")":
+			depth--
 		case depth > 0:
-		case w == "or" || w == "||":
+		case undecided[w]:
 			return nil
 		case w == "and" || w == "&&":
 			all, last = append(all, strings.Join(words[last:i], " ")), i+1
 		}
+		whole = whole && (depth > 0 || i == len(words)-1)
 	}
-	if last == 0 && words[0] == "(" && len(words) > 2 {
+	if whole && words[0] == "(" { // it is in brackets
 		return conjuncts("if " + strings.Join(words[1:len(words)-1], " "))
 	}
 	return append(all, strings.Join(words[last:], " "))

@@ -346,6 +346,9 @@ func (s *side) nest() {
 	s.units = kept
 }
 
+// maxPlain bounds the text of some tokens, in bytes: no token follows behind it.
+const maxPlain = 400
+
 // plain is the text of some tokens, separated by single spaces.
 func (s *source) plain(from, to int) string { return s.join(from, to, s.normal) }
 
@@ -357,7 +360,7 @@ func (s *source) canonical(from, to int) string {
 
 func (s *source) join(from, to int, text func(i int) string) string {
 	var b strings.Builder
-	for i := from; i < min(to, len(s.tokens)) && b.Len() < 400; i++ {
+	for i := from; i < min(to, len(s.tokens)) && b.Len() < maxPlain; i++ {
 		if s.trails(i) {
 			continue
 		}
