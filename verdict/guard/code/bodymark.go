@@ -111,6 +111,30 @@ func (u *unit) returnsBefore(i int) (returns bool) {
 	return returns
 }
 
+// unlessReturned is the condition on which a function goes on behind its first return: "" if that one stands in no condition, or in
+// one that is within something else, such as a function that is defined there.
+func (u *unit) unlessReturned() (cond string) {
+	s, begin, known := u.side, u.start(), false
+	u.own(func(n int) {
+		if known || s.of(n) != "return" || s.kindOf(n) != word {
+			return
+		}
+		known = true
+		around := s.conditionsAt(n, u.body)
+		if len(around) != 1 || s.outer[around[0].at] != s.outer[begin] {
+			return
+		}
+		first := around[0].at
+		for first > u.body && !s.tokens[first].first {
+			first--
+		}
+		if s.lang.layout == braces || s.tokens[first].column == s.tokens[begin].column {
+			cond = "unless " + strings.TrimPrefix(around[0].text, "if ")
+		}
+	})
+	return cond
+}
+
 // choosing are the words and signs behind what decides whether the rest of a statement runs: up() || skip().
 var choosing = set("|| && or and ?")
 

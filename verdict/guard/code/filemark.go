@@ -149,7 +149,7 @@ func (s *side) setUpMarks(u *unit) {
 	}
 	s.bodyMarks(u, func(e effect, cond string, i int) {
 		if cond == "" && u.returnsBefore(i) {
-			cond = "unless it returns"
+			cond = u.unlessReturned()
 		}
 		for _, list := range to {
 			if e == skips {
