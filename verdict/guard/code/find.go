@@ -94,7 +94,7 @@ func (f *finder) titled(u *unit, n int) bool {
 		u.body, u.to = next+1, f.mate(next)+1
 	}
 	last := len(u.chain) - 1 // test.skip("…", f) is a test, test.includes("…") is not
-	marked := last < 0 || f.of(u.chain[last]) == "each" || chained[contentOf(f.of(u.chain[last]))] != ""
+	marked := last < 0 || contentOf(f.of(u.chain[last])) == "each" || chained[contentOf(f.of(u.chain[last]))] != ""
 	return u.body < end || u.to > end+1 || f.tests && f.kindOf(first) == text && marked
 }
 

@@ -147,13 +147,17 @@ func (s *side) callMarks(u *unit) {
 		u.add(skips, a.cond, u.at)
 	}
 	for _, i := range u.chain {
+		next := i + 1
+		if s.of(next) == "]" { // it['skip']
+			next++
+		}
 		switch name := contentOf(s.of(i)); {
 		case chained[name] != "" && s.of(i-1) == "->" && s.kindOf(i+2) != text && s.of(i+2) != ")":
 			u.add(chained[name], s.arguments(i+1), i) // Pest: ->skip(condition)
 		case chained[name] != "":
 			u.add(chained[name], "", i)
-		case chained[name+"?"] != "" && s.of(i+1) == "(":
-			cond := s.arguments(i + 1)
+		case chained[name+"?"] != "" && s.of(next) == "(":
+			cond := s.arguments(next)
 			if s.of(i-1) == "->" {
 				cond = name + " " + cond
 			} else if name != "skipIf" {
