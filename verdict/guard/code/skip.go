@@ -119,14 +119,19 @@ func pathWords(name string) []string {
 var usualSystems = set("linux windows darwin macos unix posix")
 
 // repeats reports whether a mark is a call of a function of the same file that skips on conditions on which the test was
-// skipped before: they moved there.
+// skipped before: they moved there. A condition that names a parameter is another one.
 func (u *unit) repeats(had []mark, m mark) bool {
 	i := slices.IndexFunc(u.side.units, func(d *unit) bool { return d.role == definition && d.name == u.side.of(m.at) })
 	if i < 0 {
 		return false
 	}
-	all := u.side.units[i].skips()
-	return len(all) > 0 && !slices.ContainsFunc(all, func(s mark) bool { return !slices.ContainsFunc(had, s.like) })
+	d := u.side.units[i]
+	all := d.skips()
+	return len(all) > 0 && !slices.ContainsFunc(all, func(s mark) bool {
+		names := wordsIn(s.cond)
+		given := among(d.at+1, d.body, func(i int) bool { return slices.Contains(names, u.side.of(i)) })
+		return given || !slices.ContainsFunc(had, s.like)
+	})
 }
 
 // fitsNot reports whether a condition is that of a system, an engine or a version, and not that the test lacks something.
