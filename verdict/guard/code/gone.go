@@ -244,14 +244,14 @@ func (x *examination) compareNames() {
 func (x *examination) compareMain() {
 	for _, a := range x.pairs.after {
 		b := x.pairs.of[a]
-		if a.name != "TestMain" && (a.name != "init" || !a.side.tests) || a.side.lang.name != "Go" || b != nil && b.digest == a.digest {
+		begins := a.name == "init" && a.side.tests && a.side.of(a.at-1) == "func" // no method
+		if a.name != "TestMain" && !begins || a.side.lang.name != "Go" || b != nil && b.digest == a.digest {
 			continue
 		}
-		if a.name == "init" || a.runsTests() {
-			if says := " " + a.side.plain(a.body, a.to); strings.Contains(says, " os . Exit ( 0 )") {
-				otherwise := among(a.body, a.to, func(i int) bool { return a.side.of(i) == "{" || a.side.of(i) == "panic" })
-				surely := strings.Count(says, "Exit (") == 1 && !otherwise
-				x.say(change.HoldIf(surely), change.Test, "test/main", "The tests of this package can end well whatever they find.", a.head())
+		if begins || a.runsTests() {
+			if a.exits(begins) > 0 {
+				x.say(change.HoldIf(a.endsWell() && (b == nil || !b.endsWell())), change.Test, "test/main",
+					"The tests of this package can end well whatever they find.", a.head())
 			}
 			continue
 		}
@@ -264,12 +264,29 @@ func (x *examination) compareMain() {
 	}
 }
 
+// endsWell reports whether a function of Go has one end, which says that all is well.
+func (u *unit) endsWell() bool {
+	otherwise := func(i int) bool { return u.side.of(i) == "{" || u.side.of(i) == "panic" }
+	return u.exits(false) == 1 && u.exits(true) == 1 && !among(u.body, u.to, otherwise)
+}
+
+// exits counts the calls of Exit in a function of Go that say that all is well or, if maybe, that may do so.
+func (u *unit) exits(maybe bool) (n int) {
+	s := u.side
+	for i := u.body; i < u.to; i++ {
+		if s.of(i) == "Exit" && s.of(i+1) == "(" && (s.of(i+2) == "0" && s.of(i+3) == ")" || maybe && s.kindOf(i+2) != number) {
+			n++
+		}
+	}
+	return n
+}
+
 // compareResult finds a program of C or C++ that ended as its tests did, and takes no notice of their result now.
 func (x *examination) compareResult(before, after *side) {
 	lost := func(s *side) (at []int) {
 		for _, name := range []string{"RUN_ALL_TESTS", "UNITY_END"} {
 			at = append(at, slices.DeleteFunc(slices.Clone(s.places(name)), func(i int) bool {
-				return !slices.Contains([]string{"{", "}", ";"}, s.of(i-1)) || s.of(i+1) != "("
+				return !slices.Contains([]string{"{", "}", ";"}, s.of(i-1)) || s.of(i+1) != "(" || s.of(s.mate(i+1)+1) != ";"
 			})...)
 		}
 		return at
