@@ -107,7 +107,8 @@ func TestASwitchIsNamedAfterWhatItTurnsOff(t *testing.T) {
 			"continue_on_lint_error", "TS_FUZZ_CURRENTLY_BROKEN"},
 		"": {"fail-fast", "soft_fail", "NO_FAIL", "fail_ci_if_error", "attestations", "generate-checksums", "DOTNET_ANALYTICS", "make_latest",
 			"remove-codeql", "PIP_DISABLE_PIP_VERSION_CHECK", "VERBOSE_TEST_OUTPUT", "STRIMZI_TEST_CONTAINER_LOGGING_ENABLED",
-			"testcontainers-cloud", "invalidate-cloudfront", "only-changed-tests", "parallel-tests", "mergeTestResults", "no_tests", "use-test-pypi", "draft"},
+			"testcontainers-cloud", "invalidate-cloudfront", "only-changed-tests", "parallel-tests", "mergeTestResults", "no_tests",
+			"use-test-pypi", "draft"},
 	} {
 		for _, name := range names {
 			off, on := words.Switches(name, "true", "false"), words.Switches(name, "No", "YES")
