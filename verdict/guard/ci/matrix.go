@@ -75,17 +75,26 @@ func axes(n *doc.Node, keys ...string) []Cell {
 	return cells(matrix)
 }
 
-// set sets a value of a cell; for an object, the value includes its members with their names, which are values too.
+// set sets a value of a cell. The members of an object are values too.
 // None has a name like what else is known of a case.
 func set(c Cell, key string, v *doc.Node) {
 	if strings.HasPrefix(key, "?") {
 		return
 	}
-	c[key] = v.Value
+	c[key] = whole(v)
 	for _, item := range v.Items {
-		c[key] += " " + item.Key + "=" + item.Value
 		c[key+"."+item.Key] = item.Value
 	}
+}
+
+// whole is a value, with its members if it is an object, in any order.
+func whole(v *doc.Node) string {
+	text := []string{v.Value}
+	for _, item := range v.Items {
+		text = append(text, item.Key+"="+item.Value)
+	}
+	slices.Sort(text[1:])
+	return strings.Join(text, " ")
 }
 
 // add sets the values of an entry's keys.
@@ -98,7 +107,7 @@ func (c Cell) add(entry *doc.Node) {
 func excluded(list []Cell, exclude *doc.Node) []Cell {
 	return slices.DeleteFunc(list, func(c Cell) bool {
 		return slices.ContainsFunc(exclude.Members(), func(e *doc.Node) bool {
-			differs := func(item *doc.Node) bool { return c[item.Key] != item.Value }
+			differs := func(item *doc.Node) bool { return c[item.Key] != whole(item) }
 			return len(e.Items) > 0 && !slices.ContainsFunc(e.Items, differs)
 		})
 	})
@@ -117,7 +126,7 @@ func included(list []Cell, include *doc.Node) []Cell {
 		for i := range list[:made] {
 			if len(e.Items) > 0 && !slices.ContainsFunc(e.Items, func(item *doc.Node) bool {
 				had, there := axes[i][item.Key]
-				return there && had != item.Value
+				return there && had != whole(item)
 			}) {
 				fitted = true
 				list[i].add(e)
