@@ -226,24 +226,43 @@ func (r Run) chosen(before, after []Cell) bool {
 	return false
 }
 
-// runsOn matches the names of the systems that run jobs.
-var runsOn = regexp.MustCompile(`windows|macos|ubuntu`)
+var (
+	// runsOn matches the names of the systems that run jobs.
+	runsOn = regexp.MustCompile(`windows|macos|ubuntu`)
+	// kinds matches values of which two may not go together: versions and names for them, and switches. Those of objects are members.
+	kinds = regexp.MustCompile(`(?i)^ |^(?:[a-z]+-)?[\^~<>=v ]*\d[\w.+-]*$|` +
+		`^(?:|true|false|head|main|master|edge|nightly|dev|stable|beta|latest|lts)$`)
+)
 
-// rejected reports whether the cases that are gone from a matrix are of nothing that may be no longer supported: each of their
-// values is still in another case, or no case that is left is of their system.
+// rejected reports whether the cases that are gone from a matrix are of nothing that may be no longer supported: no case that is left
+// is of their system, or each of their values is still in another case and they are not only of versions, of which two may not go
+// together. A case that was there twice is none that is gone.
 func rejected(before, after []Cell) bool {
 	had, has := values(before), values(after)
-	whole := true
 	for axis, all := range had {
+		other := slices.ContainsFunc(has[axis], func(v string) bool { // another name of a system
+			return !slices.Contains(all, v) && !runsOn.MatchString(strings.ToLower(v))
+		})
 		for _, value := range all {
-			whole = whole && slices.Contains(has[axis], value)
-			if name := runsOn.FindString(strings.ToLower(value)); name != "" && len(has[axis]) > 0 &&
+			if name := runsOn.FindString(strings.ToLower(value)); name != "" && len(has[axis]) > 0 && !other &&
 				!slices.ContainsFunc(has[axis], func(o string) bool { return strings.Contains(strings.ToLower(o), name) }) {
 				return true
 			}
 		}
 	}
-	return whole
+	certain := false
+	for _, cell := range before {
+		if slices.ContainsFunc(after, func(o Cell) bool { return maps.Equal(o, cell) }) {
+			continue
+		}
+		for axis, value := range cell {
+			if !slices.Contains(has[axis], value) {
+				return false
+			}
+			certain = certain || len(had[axis]) > 1 && (!kinds.MatchString(value) || machine.MatchString(value))
+		}
+	}
+	return certain
 }
 
 // unversioned is a value without versions: numbers with a dot, or behind a letter. Others count, such as the parts of all tests.
