@@ -45,7 +45,8 @@ type Tool struct {
 	Rival *regexp.Regexp
 	// Scope is a key beside a rule's key that limits the rule to some files, "" if there is none.
 	Scope string
-	// Named are the keys, divided by "|", that name the rule that they are in: the rule's name takes the place of its own key.
+	// Named is the key that names the rule that it is in: the rule's name takes the place of its own key. Behind a "|" is one that
+	// tells rules of the same name apart. It is "" if there is none.
 	Named string
 }
 
@@ -167,13 +168,15 @@ func (t *Tool) named(keys []string, nodes []*doc.Node) []string {
 	if t.Named == "" {
 		return keys
 	}
+	first, second, _ := strings.Cut(t.Named, "|")
 	keys = slices.Clone(keys)
 	for i := range keys {
-		var names []string
-		for key := range strings.SplitSeq(t.Named, "|") {
-			names = append(names, nodes[i+1].Text(key))
+		name := nodes[i+1].Text(first)
+		same := func(n *doc.Node) bool { return n != nodes[i+1] && n.Text(first) == name }
+		if name != "" && slices.ContainsFunc(nodes[i].Items, same) {
+			name += " " + nodes[i+1].Text(second)
 		}
-		keys[i] = cmp.Or(strings.TrimSpace(strings.Join(names, " ")), keys[i])
+		keys[i] = cmp.Or(name, keys[i])
 	}
 	return keys
 }
