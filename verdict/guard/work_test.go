@@ -79,6 +79,9 @@ func TestWorkGrowsWithTheSizeOfAChange(t *testing.T) {
 		"many lines of one check": {"Makefile", 1500, func(n int) (before, after string) {
 			return "test:\n\tgo test ./...\n", "test:\n" + numbered("\tgo test ./x#\n", 0, n)
 		}},
+		"a list that loses most of what it has": {"BannedSymbols.txt", 500, func(n int) (before, after string) {
+			return numbered("M:Pay.Run#\n", 0, n), "M:Pay.Run0\n"
+		}},
 		"many rules that are off": {".eslintrc.json", 1500, func(n int) (before, after string) {
 			return `{"rules":{"no-x":"error"}}`, `{"rules":{` + numbered(`"r#":"off",`, 0, n) + `"no-x":"off"}}`
 		}},

@@ -15,6 +15,10 @@ import (
 // lists compares the elements of lists.
 func (c *comparison) lists(p *pair) {
 	departed := sync.OnceValue(func() map[string]bool { return departed(c.files) })
+	was, is := map[Way]map[string]int{}, map[Way]map[string]int{} // how often each element is in lists of the kind
+	for w := Rules; w <= Omitted; w++ {
+		was[w], is[w] = p.tool.counts(p.before.lists, w), p.tool.counts(p.after.lists, w)
+	}
 	whichever := func(*Tool) bool { return true } // another tool may check what this one no longer does
 	for _, key := range slices.Sorted(maps.Keys(p.before.lists)) {
 		before, after := p.before.lists[key], p.after.lists[key]
@@ -25,15 +29,15 @@ func (c *comparison) lists(p *pair) {
 			w, name := v.setting.Way, p.tool.plain(v.text)
 			tier, rule := change.Evidence, "rule-replaced"
 			now, removed := p.tool.Aliases[v.text]
-			switch counts := p.tool.counts; {
+			switch {
 			case w == Included && (departed()[path.Base(strings.ReplaceAll(v.text, `\`, "/"))] ||
-				counts(p.after.lists, w)[name] >= counts(p.before.lists, w)[name]):
+				is[w][name] >= was[w][name]):
 				continue
 			case w == Included:
 				rule = "files-gone"
 			case w != Rules, removed && now == "", // by upstream
-				counts(p.after.lists, w)[name] >= counts(p.before.lists, w)[name], // in another list now
-				p.tool.Prefixes && p.after.chooses(v.text):                        // a shorter prefix still chooses the rule
+				is[w][name] >= was[w][name],                // in another list now
+				p.tool.Prefixes && p.after.chooses(v.text): // a shorter prefix still chooses the rule
 				continue
 			case len(after) > 0 && !p.after.based && !c.asksMore(whichever) && !c.unused(p.tool, v.text) && !c.updated(p.tool) &&
 				!p.implies(v.setting):
@@ -45,16 +49,12 @@ func (c *comparison) lists(p *pair) {
 			c.add(p, tier, rule, v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
 		}
 	}
-	before, after := map[Way]map[string]int{}, map[Way]map[string]int{}
-	for w := Rules; w <= Omitted; w++ {
-		before[w], after[w] = p.tool.counts(p.before.lists, w), p.tool.counts(p.after.lists, w)
-	}
 	var excluded []value
 	enabled := sync.OnceValue(p.before.enabled)
 	for _, key := range slices.Sorted(maps.Keys(p.after.lists)) {
 		for _, v := range p.tool.without(p.after.lists[key], p.before.lists[key]) {
 			name, w := p.tool.plain(v.text), v.setting.Way
-			if before[w][name] >= after[w][name] { // it moved from another list of the kind
+			if was[w][name] >= is[w][name] { // it moved from another list of the kind
 				continue
 			}
 			add := func(tier change.Tier, rule, why string) {
@@ -82,7 +82,7 @@ func (c *comparison) lists(p *pair) {
 				add(tier, "skipped", "which no longer runs")
 			case w == Omitted && testFile.MatchString(v.text) && !c.runs(p, v):
 				add(v.tier(), "skipped", "whose tests no longer run")
-			case (w == Excluded || w == Omitted) && len(before[Rules]) >= len(after[Rules]): // else a new rule may bring it
+			case (w == Excluded || w == Omitted) && len(was[Rules]) >= len(is[Rules]): // else a new rule may bring it
 				excluded = append(excluded, v)
 			}
 		}
