@@ -164,16 +164,26 @@ func (s *side) bodyForm(i int) (f bodyForm, is bool) {
 	if s.of(i+1) == "(" {
 		rows = slices.Concat(rows, table[""])
 	}
-	own := func(at int) bool { return s.of(at-1) == "def" || s.of(at-1) == "fun" }
 	for _, f := range rows {
-		if f.of == "" && !s.holdsTests() && slices.ContainsFunc(s.places(s.of(i)), own) {
-			continue // code that runs tests has a function of that name
-		}
-		if s.receiver(i, f.of) && (s.calls(i) || s.commands[i] || s.lang.bare != nil && s.lang.bare(s, i)) {
+		if s.receiver(i, f.of) && (s.calls(i) || s.commands[i] || s.lang.bare != nil && s.lang.bare(s, i)) &&
+			(f.of != "" || s.holdsTests() || !s.hasOwn(s.of(i))) { // code that runs tests may have a function of that name
 			return f, true
 		}
 	}
 	return f, false
+}
+
+// hasOwn reports whether a file has a function of a name, in Kotlin, Python, Ruby and Scala.
+func (s *side) hasOwn(name string) bool {
+	if s.defines == nil {
+		s.defines = map[string]bool{}
+		for i := range s.tokens {
+			if s.of(i) == "def" || s.of(i) == "fun" {
+				s.defines[s.of(i+1)] = true
+			}
+		}
+	}
+	return s.defines[name]
 }
 
 // asked is the condition of a call that asks for one, with the call's name: it tells whether the condition is negated.

@@ -228,7 +228,7 @@ func (a altered) narrows(names map[string]bool) (line int) {
 			call = false // its name: [Fact(DisplayName = "…")], @Test("…")
 		}
 		arm := s.lang.rust && s.kindOf(i) == text && (s.of(i-1) == "|" || s.of(i+1) == "|")
-		if s.lang.python && says == "async" && a.after.role == test && !loops.MatchString(s.text) {
+		if s.lang.python && says == "async" && a.after.role == test && !s.looped() {
 			return true // unittest does not wait for it, and nor does pytest by itself
 		}
 		decides := deciding[says] && !s.annotation(i) || says == "go" && s.lang.name == "Go" // Rust has #[case(1)]
@@ -255,6 +255,14 @@ func (a altered) narrows(names map[string]bool) (line int) {
 
 // loops matches what runs the tests of Python that are asynchronous.
 var loops = regexp.MustCompile(`(?i)asyncio|anyio|trio\b|aiohttp|tornado|twisted|django`)
+
+// looped reports whether a file has that.
+func (s *side) looped() bool {
+	if s.loops == nil {
+		s.loops = new(loops.MatchString(s.text))
+	}
+	return *s.loops
+}
 
 // marksAnew reports whether a word in the head of a test, or of a group of tests, is an annotation of a kind that no rule knows, a
 // modifier with which runners pass over it, or an option that it did not have.

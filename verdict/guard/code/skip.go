@@ -63,13 +63,17 @@ func (x *examination) compareMarks(pairs []pair) {
 		}
 	}
 	told, only := map[string]bool{}, sync.OnceValue(func() bool { return x.onlyLeavesOut(all) })
+	novel := sync.OnceValue(x.novel)
+	founds := func(cond string) bool { // what it has as a value is new
+		return slices.ContainsFunc(quotedWord.FindAllString(strings.ToLower(cond), -1), func(w string) bool { return novel()[contentOf(w)] })
+	}
 	for _, g := range all {
 		x.said[g.before] = true
 		many, sure := g.cond != "" && same[g.cond] >= manyMarked, g.after.side.certain(g.cond)
 		switch {
 		case many && told[g.cond]:
 			continue // one finding stands for all
-		case !g.same(), g.before.endless(), !sure && x.founds(g.cond), g.always() && !g.after.side.troubled(g.line),
+		case !g.same(), g.before.endless(), !sure && founds(g.cond), g.always() && !g.after.side.troubled(g.line),
 			g.after.asks(g.cond) && g.before.side.all(guard{from: g.before.from, to: g.before.body}) !=
 				g.after.side.all(guard{from: g.after.from, to: g.after.body}), // it may be for further cases
 			g.before.role == test && len(g.before.assertions) == 0 && g.before.size < 2 && len(g.after.assertions) > 0: // it is written now
@@ -98,16 +102,21 @@ func (x *examination) compareMarks(pairs []pair) {
 // quotedWord matches a word in quotes.
 var quotedWord = regexp.MustCompile(`["']\w+["']`)
 
-// founds reports whether a condition has as a value what a change begins to support: a processor, a system or a dialect that new
-// files outside of the tests are named after, and that no changed file of before is.
-func (x *examination) founds(cond string) bool {
-	of := func(name, word string) bool { return slices.Contains(pathWords(name), word) }
-	return slices.ContainsFunc(quotedWord.FindAllString(strings.ToLower(cond), -1), func(w string) bool {
-		w = contentOf(w)
-		return len(w) > 3 && !usualSystems[w] &&
-			slices.ContainsFunc(x.files, func(f change.File) bool { return f.OldPath == "" && !isTestPath(f.Path) && of(f.Path, w) }) &&
-			!slices.ContainsFunc(x.files, func(f change.File) bool { return of(f.OldPath, w) })
-	})
+// novel are what a change may begin to support, such as a processor, a system or a dialect: words that new files outside of the
+// tests are named after, and that no changed file of before is.
+func (x *examination) novel() map[string]bool {
+	words := map[string]bool{}
+	for _, f := range x.files {
+		for _, w := range pathWords(f.Path) {
+			words[w] = words[w] || f.OldPath == "" && !isTestPath(f.Path) && len(w) > 3 && !usualSystems[w]
+		}
+	}
+	for _, f := range x.files {
+		for _, w := range pathWords(f.OldPath) {
+			delete(words, w)
+		}
+	}
+	return words
 }
 
 // pathWords are the words of a path, in lower case.

@@ -93,11 +93,13 @@ type side struct {
 	skippers map[string]bool
 	// leavers are functions that may end without having done anything.
 	leavers map[string]bool
-	// wordsOfAll, wordsSaid, imported and names are filled on first use: the last are the names of a file of Python, and where each begins.
+	// These are filled on first use: names are those of a file of Python, and where each begins.
 	wordsOfAll map[string][]int
 	wordsSaid  map[string]bool
 	imported   map[string]origin
 	names      map[string]int
+	defines    map[string]bool
+	loops      *bool
 	// left is the file at the head if it is there under a name that no source has.
 	left *side
 	// broken says that the language's own parser cannot read it.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"touchstone/verdict/guard/change"
@@ -109,11 +110,11 @@ func (x *examination) emptied(p pair) bool {
 	}) {
 		return true // a child or the mark has its own finding
 	}
-	a, words := p.after.side, p.before.wordSet()
+	a, words, closures := p.after.side, p.before.wordSet(), sync.OnceValue(p.after.closures)
 	tier := change.Hold
 	for i := p.after.at + 1; i < p.after.to; i++ {
 		name := a.of(i)
-		if a.kindOf(i) != word || common[name] || idleWords[name] || a.isLocal(i) && (words[name] || !p.after.closed(i)) {
+		if a.kindOf(i) != word || common[name] || idleWords[name] || a.isLocal(i) && (words[name] || a.of(i+1) != "(" || !closures()[name]) {
 			continue
 		}
 		given := a.named(i+2, nil) == "t" // a function that takes the test may fail it
@@ -133,22 +134,27 @@ func (x *examination) emptied(p pair) bool {
 	return true
 }
 
-// closed reports whether a token calls a function of Go's that a test around this one defines, and that asserts something:
-// check := func(…) { … }.
-func (u *unit) closed(i int) bool {
-	s, top := u.side, u
+// closures are the functions of Go that the test around a unit defines before it, and that assert something: check := func(…) { … }.
+func (u *unit) closures() map[string]bool {
+	s, top, names, of := u.side, u, map[string]bool{}, map[int]string{}
 	for top.parent != nil {
 		top = top.parent
 	}
-	return s.of(i+1) == "(" && slices.ContainsFunc(s.places(s.of(i)), func(at int) bool {
-		open := s.past(at + 3)
-		for open < u.from && s.of(open) != "{" {
-			open++
+	for i := top.body; i < u.from; i++ {
+		if s.of(i) == "func" && s.of(i-1) == ":=" {
+			open := s.past(i + 1)
+			for open < min(u.from, i+maxHead) && s.of(open) != "{" {
+				open++
+			}
+			of[open] = s.of(i - 2)
 		}
-		return s.of(at+1) == ":=" && s.of(at+2) == "func" && slices.ContainsFunc(top.assertions, func(c assertion) bool {
-			return open < int(c.from) && int(c.to) <= s.mate(open)
-		})
-	})
+	}
+	for _, c := range top.assertions {
+		for open := int(s.outer[c.from]); open >= top.body; open = int(s.outer[open]) {
+			names[of[open]] = true
+		}
+	}
+	return names
 }
 
 // checking matches names that say that a function asserts something.
