@@ -139,28 +139,35 @@ func (x *examination) compareApart(files []change.File) {
 	}
 }
 
-// compareReplaced finds a library with which tests check, in whose place a module takes what is in the repository.
+// compareReplaced finds a library with which tests check, in whose place a module or a workspace takes another one.
 func (x *examination) compareReplaced(files []change.File) {
-	own := func(name string, content []byte) map[string]int {
-		all := map[string]int{}
-		if f, err := modfile.Parse(name, content, nil); path.Base(name) == goModule && err == nil {
-			for _, r := range f.Replace {
-				if r.New.Version == "" && checkers.MatchString(r.Old.Path) {
-					all[r.Old.Path] = r.Syntax.Start.Line
-				}
-			}
-		}
-		return all
-	}
 	for _, f := range files {
-		had := own(f.OldPath, f.Before)
-		for library, line := range own(f.Path, f.After) {
-			if f.OldPath != "" && had[library] == 0 {
-				x.say(change.Evidence, change.Test, "test/setup", "What tests check with, "+library+", is code of the repository now.",
-					change.Place{Path: f.Path, Line: line, After: "replace " + library})
+		had := replaces(f.OldPath, f.Before)
+		for _, r := range replaces(f.Path, f.After) {
+			library, stands := r.Old.Path, func(b *modfile.Replace) bool { return b.Old.Path == r.Old.Path }
+			if f.OldPath == "" && path.Base(f.Path) == goModule || !checkers.MatchString(library) || library == r.New.Path ||
+				slices.ContainsFunc(had, stands) {
+				continue
 			}
+			x.say(change.Evidence, change.Test, "test/setup", "What tests check with, "+library+", is "+r.New.Path+" now.",
+				change.Place{Path: f.Path, Line: r.Syntax.Start.Line, After: "replace " + library})
 		}
 	}
+}
+
+// replaces are the directives of a module or a workspace that replace modules; none if the file is missing or does not parse.
+func replaces(name string, content []byte) []*modfile.Replace {
+	switch path.Base(name) {
+	case goModule:
+		if f, err := modfile.Parse(name, content, nil); err == nil {
+			return f.Replace
+		}
+	case goWorkspace:
+		if f, err := modfile.ParseWork(name, content, nil); err == nil {
+			return f.Replace
+		}
+	}
+	return nil
 }
 
 // checkers match the modules with which tests of Go check.
