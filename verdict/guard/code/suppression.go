@@ -384,8 +384,25 @@ var (
 func (u suppression) unchecked() bool {
 	s, b := u.side, u.side.other
 	return b != nil && len(b.tokens) > 0 && (kept.MatchString(b.text[:b.tokens[0].from]) ||
-		generated(s.path, []byte(s.text)) && s.apart() != b.apart() ||
+		generated(s.path, []byte(s.text)) && s.rewritten() ||
 		strings.HasPrefix(u.tool, "typed:") && !sigil.MatchString(b.text))
+}
+
+// rewritten reports whether most lines of a file of before are gone: a change of some of them is not what a generator makes of a file.
+func (s *side) rewritten() bool {
+	has, left, all := map[string]bool{}, 0, 0
+	for line := range strings.Lines(s.text) {
+		has[strings.TrimSpace(line)] = true
+	}
+	for line := range strings.Lines(s.other.text) {
+		if line = strings.TrimSpace(line); line != "" {
+			all++
+			if has[line] {
+				left++
+			}
+		}
+	}
+	return 2*left < all
 }
 
 // typed reports whether TypeScript checks a file. Whether it checks all JavaScript is not known here.
