@@ -81,7 +81,7 @@ func (x *examination) compareMarks(pairs []pair) {
 		case g.cond != "" && (g.tier == change.Hold || g.effect == retry) &&
 			(!many && g.after.side.troubled(g.line) || x.troubles(g.cond)):
 			g.tier = change.Hold // the reason is a problem of the test, not a missing requirement
-		case g.effect == skips && !sure && !many && fitsNot(g.cond) && only():
+		case g.effect == skips && !sure && !many && fitsNot(g.cond) && !g.elsewhere() && only():
 		case (g.effect == skips || g.effect == leaves) && !sure, x.subject.beyond && (g.effect == leaves || g.effect == fails && !sure):
 			g.tier = change.Evidence
 		case g.effect == fails && g.before.digest != g.after.digest &&
@@ -143,10 +143,38 @@ func (u *unit) repeats(had []mark, m mark) bool {
 	})
 }
 
-// fitsNot reports whether a condition is that of a system, an engine or a version, and not that the test lacks something.
+// fitsNot reports whether a condition is that of a system, an engine or a version, and not that the test lacks something, as it does
+// on versions below one.
 func fitsNot(cond string) bool {
-	plain := remarks.ReplaceAllString(cond, "")
-	return (matchesAny(platform, plain) || matchesAny(setting, plain)) && !matchesAny(needing, namesIn(plain))
+	plain := remarks.ReplaceAllString(operator.ReplaceAllString(cond, " $1 "), "")
+	older, newer := less.MatchString(plain), more.MatchString(plain)
+	if running.MatchString(plain) {
+		older, newer = newer, older
+	}
+	return (matchesAny(platform, plain) || matchesAny(setting, plain)) && !matchesAny(needing, namesIn(plain)) &&
+		(newer || !older || !versioned.MatchString(plain))
+}
+
+var (
+	// versioned matches conditions that ask for a version, operator an argument that compares it, less and more what says that it is lower
+	// or higher than another one, and running conditions on which a test runs.
+	versioned = regexp.MustCompile(`(?i)version|requiresphp|otp_release`)
+	operator  = regexp.MustCompile(` , "([<>]=?)"`)
+	less      = regexp.MustCompile(`[ "]<=?[ "]`)
+	more      = regexp.MustCompile(`[ "]>=?[ "]`)
+	running   = regexp.MustCompile(`(?i)^(?:assume|unless|enabled|requires|skipunless)`)
+)
+
+// elsewhere reports whether a skip stands in one branch of a preprocessor's condition and all that the test asserts in the other: it
+// cannot be compiled where it is skipped.
+func (g gained) elsewhere() bool {
+	s := g.after.side
+	within := func(a guard, i int) bool { return a.from <= i && i < a.to }
+	return len(g.after.assertions) > 0 && slices.ContainsFunc(s.guards, func(a guard) bool {
+		return within(a, g.at) && slices.ContainsFunc(s.guards, func(b guard) bool {
+			return b.from == a.to && !slices.ContainsFunc(g.after.assertions, func(c assertion) bool { return !within(b, int(c.from)) })
+		})
+	})
 }
 
 // rewritten is the number of words that a mark may take the place of, as a skip on another condition does.
