@@ -31,7 +31,7 @@ func (c *comparison) lists(p *pair) {
 			now, removed := p.tool.Aliases[v.text]
 			switch {
 			case w == Included && (departed()[path.Base(strings.ReplaceAll(v.text, `\`, "/"))] ||
-				is[w][name] >= was[w][name]):
+				p.tool.Name == "solution" && is[w][name] >= was[w][name]): // in the new form, or in another folder of it
 				continue
 			case w == Included:
 				rule = "files-gone"
@@ -156,11 +156,19 @@ func (c *comparison) runs(p *pair, v value) bool {
 	})
 }
 
-// departed are the base names of the projects of .NET that the change deletes or gives another name.
+// departed are the base names of the projects of .NET that the change gives another name, or deletes with some of their code.
 func departed(files []change.File) map[string]bool {
-	all := map[string]bool{}
+	all, emptier := map[string]bool{}, map[string]bool{}
 	for _, f := range files {
-		if f.Path != f.OldPath && project.MatchString(f.OldPath) {
+		if f.Path == "" && !project.MatchString(f.OldPath) {
+			for dir := path.Dir(f.OldPath); !emptier[dir]; dir = path.Dir(dir) {
+				emptier[dir] = true
+			}
+		}
+	}
+	for _, f := range files {
+		stays := f.Path == f.OldPath || f.Path == "" && !emptier[path.Dir(f.OldPath)] || f.Path != "" && !project.MatchString(f.Path)
+		if project.MatchString(f.OldPath) && !stays {
 			all[path.Base(f.OldPath)] = true
 		}
 	}
