@@ -142,9 +142,8 @@ var formats = []format{
 	{parseScript, scripts},
 	{parseSbt, strings.Fields("*.sbt")},
 	{parseSolution, strings.Fields("*.sln")},
-	{parseLines, strings.Fields("*.supp *.txt *.txtar .clang-format-ignore CTestCustom.cmake .rspec *.patch .eslintignore " +
-		".stylelintignore .semgrepignore .trivyignore .gitleaksignore .credo.exs " +
-		".covignore")},
+	{parseLines, strings.Fields("*.supp *.txt *.txtar *.patch CTestCustom.cmake .rspec .clang-format-ignore .eslintignore " +
+		".stylelintignore .semgrepignore .trivyignore .gitleaksignore .credo.exs .covignore")},
 }
 
 // Parse reads a document in the format that its name implies. An empty document is an empty map. A name
@@ -245,14 +244,22 @@ func parseLines(content []byte) (*Node, error) {
 	return root, nil
 }
 
-// inSolution matches the path of a project in a solution of Visual Studio. Folders of a solution have such lines, too.
-var inSolution = regexp.MustCompile(`^\s*Project\("[^"]*"\) = "[^"]*", "([^"]*proj)"`)
+var (
+	// inSolution matches the path of a project in a solution of Visual Studio, and its identity. Folders of a solution have such lines,
+	// too.
+	inSolution = regexp.MustCompile(`^\s*Project\("[^"]*"\) = "[^"]*", "([^"]*proj)", "([^"]*)"`)
+	// inBuild matches the identity of a project that a configuration of a solution builds.
+	inBuild = regexp.MustCompile(`(?m)^\s*(\{[^}]*\})\.[^=]*\.Build\.0 = `)
+)
 
-// parseSolution returns a list of the projects of a solution.
+// parseSolution returns a list of the projects of a solution: those that it builds, if it has a list of them.
 func parseSolution(content []byte) (*Node, error) {
-	root := &Node{Kind: List, Line: 1}
+	root, built, all := &Node{Kind: List, Line: 1}, map[string]bool{}, !bytes.Contains(content, []byte("(ProjectConfigurationPlatforms)"))
+	for _, m := range inBuild.FindAllStringSubmatch(string(content), -1) {
+		built[m[1]] = true
+	}
 	for i, line := range strings.Split(string(content), "\n") {
-		if m := inSolution.FindStringSubmatch(line); m != nil {
+		if m := inSolution.FindStringSubmatch(line); m != nil && (all || built[m[2]]) {
 			root.Items = append(root.Items, &Node{Value: strings.ReplaceAll(m[1], `\`, "/"), Line: i + 1})
 		}
 	}
