@@ -45,8 +45,8 @@ type Tool struct {
 	Rival *regexp.Regexp
 	// Scope is a key beside a rule's key that limits the rule to some files, "" if there is none.
 	Scope string
-	// Named is the key that names the rule that it is in: the rule's name takes the place of its own key. Behind a "|" is one that
-	// tells rules of the same name apart. It is "" if there is none.
+	// Named is the path of the key that names the rule that it is in: the rule's name takes the place of its own key. Behind a "|" is
+	// one that tells rules of the same name apart. It is "" if there is none.
 	Named string
 }
 
@@ -168,11 +168,12 @@ func (t *Tool) named(keys []string, nodes []*doc.Node) []string {
 	if t.Named == "" {
 		return keys
 	}
-	first, second, _ := strings.Cut(t.Named, "|")
+	names, second, _ := strings.Cut(t.Named, "|")
+	first := strings.Split(names, "/")
 	keys = slices.Clone(keys)
 	for i := range keys {
-		name := nodes[i+1].Text(first)
-		same := func(n *doc.Node) bool { return n != nodes[i+1] && n.Text(first) == name }
+		name := nodes[i+1].Text(first...)
+		same := func(n *doc.Node) bool { return n != nodes[i+1] && n.Text(first...) == name }
 		if name != "" && slices.ContainsFunc(nodes[i].Items, same) {
 			name += " " + nodes[i+1].Text(second)
 		}
