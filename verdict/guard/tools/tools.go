@@ -278,6 +278,9 @@ func (p *part) take(t *Tool, file string, n *doc.Node, prefix string, keys []str
 				}
 			}
 		}
+		if s.Beside != "" && s.Way >= Rules && parents[len(parents)-1].Get(s.Beside) != nil {
+			v.scoped = true
+		}
 		switch s.Way {
 		case Rules, Ignored, Excluded, Included, Uncounted, Skipped, Omitted:
 			p.list(n, v)
