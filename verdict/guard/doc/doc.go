@@ -142,8 +142,9 @@ var formats = []format{
 	{parseScript, scripts},
 	{parseSbt, strings.Fields("*.sbt")},
 	{parseSolution, strings.Fields("*.sln")},
-	{parseLines, strings.Fields("*.supp *.txt *.txtar *.patch CTestCustom.cmake .rspec .clang-format-ignore .eslintignore " +
-		".stylelintignore .semgrepignore .trivyignore .gitleaksignore .credo.exs .covignore")},
+	{parseOptions, strings.Fields(".rspec")},
+	{parseLines, strings.Fields("*.supp *.txt *.txtar *.patch CTestCustom.cmake .clang-format-ignore .eslintignore .stylelintignore " +
+		".semgrepignore .trivyignore .gitleaksignore .credo.exs .covignore")},
 }
 
 // Parse reads a document in the format that its name implies. An empty document is an empty map. A name
@@ -242,6 +243,23 @@ func parseLines(content []byte) (*Node, error) {
 		}
 	}
 	return root, nil
+}
+
+// parseOptions returns a list of the options of a program, each with its value: --name=value.
+func parseOptions(content []byte) (*Node, error) {
+	root, err := parseLines(content)
+	lines := root.Items
+	root.Items = nil
+	for _, line := range lines {
+		for _, word := range strings.Fields(line.Value) {
+			if last := len(root.Items) - 1; word[0] != '-' && last >= 0 {
+				root.Items[last].Value += "=" + word
+				continue
+			}
+			root.Items = append(root.Items, &Node{Value: word, Line: line.Line})
+		}
+	}
+	return root, err
 }
 
 var (
