@@ -3,6 +3,7 @@ package shell
 import (
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -227,6 +228,9 @@ func (p *Project) resolve(c Command, dir string, depth int, left *int) []Command
 	return out
 }
 
+// succeeds matches which of its commands concurrently needs to succeed.
+var succeeds = regexp.MustCompile(` (?:-s|--success)[ =](\S+)`)
+
 // lookUp resolves a command by one step; nil if the command is unknown, and not nil if it is known to run nothing.
 func (p *Project) lookUp(args []string, dir string) []Command {
 	if len(args) == 0 {
@@ -250,9 +254,7 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		return out
 	case "run-s", "run-p", "npm-run-all", "concurrently":
 		var out []Command
-		first := runner == "concurrently" && slices.ContainsFunc(args, func(a string) bool {
-			return a == "-s" || strings.HasPrefix(a, "--success")
-		})
+		which := succeeds.FindStringSubmatch(strings.Join(args, " "))
 		for _, name := range args[1:] {
 			script, named := strings.CutPrefix(name, "npm:")
 			switch commands, err := Parse(name, Options{}); {
@@ -264,7 +266,7 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 			}
 		}
 		for i := range out { // the result is that of the one that ends first, or of a certain one
-			out[i].Conditional = out[i].Conditional || first
+			out[i].Conditional = out[i].Conditional || runner == "concurrently" && which != nil && which[1] != "all"
 		}
 		return out
 	case "npm", "yarn", "pnpm", "bun":
