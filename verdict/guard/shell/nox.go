@@ -23,24 +23,32 @@ var (
 )
 
 var (
-	// defaults matches the sessions that nox runs if nobody names one, and unasked one that is not among them.
+	// defaults matches the sessions that nox runs if nobody names one. Unasked and named match what decorators of a session say: that it
+	// is not among them, and its name.
 	defaults = regexp.MustCompile(`(?m)^nox\.options\.sessions\s*=\s*[\[(]([^\])]*)`)
-	unasked  = regexp.MustCompile(`(?m)^@nox\.session\([^)]*\bdefault=False\b[^)]*\)\s*def (\w+)`)
+	unasked  = regexp.MustCompile(`\bdefault\s*=\s*False\b`)
+	named    = regexp.MustCompile(`\bname\s*=\s*["']([^"']+)["']`)
 )
 
 // python reads the sessions of a noxfile, and the tasks of Invoke: each call of run in the function of one is a command. See
-// https://nox.thea.codes/en/stable/config.html and https://docs.pyinvoke.org.
+// https://nox.thea.codes/en/stable/config.html and https://docs.pyinvoke.org. It keeps which sessions nox runs if nobody names one,
+// if that is known.
 func (p *Project) python(dir, runner, text string) {
-	all := sessions[runner].FindAllStringSubmatchIndex(text, -1)
-	if runner == "nox" {
-		p.deps[dir+"\x00nox"] = [][]string{unnamed(text)}
-	}
+	all, last, usual := sessions[runner].FindAllStringSubmatchIndex(text, -1), 0, []string{}
 	for i, at := range all {
-		body := text[at[1]:]
+		body, name, head := text[at[1]:], text[at[2]:at[3]], text[last:at[0]]
+		last = at[1]
+		begin := strings.LastIndex(head, "\n@nox.session")
+		if m := named.FindStringSubmatch(head[max(0, begin):]); m != nil && begin >= 0 {
+			name = m[1]
+		}
+		if begin < 0 || !unasked.MatchString(head[begin:]) {
+			usual = append(usual, name)
+		}
 		if i+1 < len(all) {
 			body = text[at[1]:all[i+1][0]]
 		}
-		key, outer := dir+"\x00"+runner+"\x00"+text[at[2]:at[3]], 0
+		key, outer := dir+"\x00"+runner+"\x00"+name, 0
 		p.targets[key] = []Command{}
 		if end := leaves.FindStringIndex(body); end != nil {
 			if body = body[:end[0]]; !strings.Contains(body, "(session") { // nor does a function run anything for it
@@ -60,20 +68,14 @@ func (p *Project) python(dir, runner, text string) {
 			}
 		}
 	}
-}
-
-// unnamed are the sessions that nox runs if nobody names one; none for all of them.
-func unnamed(text string) (names []string) {
 	if m := defaults.FindStringSubmatch(text); m != nil {
-		names, _ = arguments(m[1] + ")")
-	} else if left := unasked.FindAllStringSubmatch(text, -1); left != nil {
-		for _, m := range sessions["nox"].FindAllStringSubmatch(text, -1) {
-			if !slices.ContainsFunc(left, func(l []string) bool { return l[1] == m[1] }) {
-				names = append(names, m[1])
-			}
+		names, _ := arguments(m[1] + ")")
+		usual = append([]string{}, names...)
+		if strings.Contains(m[1], "*") || slices.ContainsFunc(usual, func(s string) bool { return strings.HasPrefix(s, "$") }) {
+			usual = nil // not all of them are known
 		}
 	}
-	return names
+	p.deps[dir+"\x00"+runner] = [][]string{usual}
 }
 
 // arguments returns the arguments of a call of Python up to its end, and whether the call takes failures for successes.
@@ -147,7 +149,10 @@ func (p *Project) asked(runner string, args []string, dir string) (commands []Co
 	}
 	if len(asked) == 0 && runner == "nox" {
 		for _, names := range p.deps[strings.TrimSuffix(prefix, "\x00")] {
-			if len(names) > 0 && !slices.Equal(names, args) {
+			switch {
+			case names != nil && len(names) == 0:
+				return nil
+			case names != nil && !slices.Equal(names, args):
 				return p.asked(runner, names, dir)
 			}
 		}
