@@ -93,15 +93,16 @@ func statements(name string, content []byte) ([]statement, error) {
 // See https://docs.mergify.com/workflow/actions/ and https://docs.mergify.com/merge-queue/rules/
 func deciding(root *doc.Node) {
 	root.Items = slices.DeleteFunc(root.Items, func(n *doc.Node) bool {
-		speed := func(setting *doc.Node) bool {
-			return slices.Contains([]string{"queue_controls_comment", "max_parallel_checks", "batch_size", "batch_max_wait_time"}, setting.Key)
+		other := func(setting *doc.Node) bool { // how fast, and what is said of it
+			return slices.Contains([]string{"queue_controls_comment", "max_parallel_checks", "batch_size", "batch_max_wait_time",
+				"commit_message_template", "commit_message_format"}, setting.Key)
 		}
 		switch n.Key {
 		case "merge_queue":
-			n.Items = slices.DeleteFunc(n.Items, speed)
+			n.Items = slices.DeleteFunc(n.Items, other)
 		case "queue_rules":
 			for _, queue := range n.Items {
-				queue.Items = slices.DeleteFunc(queue.Items, speed)
+				queue.Items = slices.DeleteFunc(queue.Items, other)
 			}
 		}
 		return n.Key == "priority_rules" || n.Key == "merge_queue" && len(n.Items) == 0
