@@ -365,7 +365,7 @@ func (c *comparison) fewer(was Run, had, now []Run) change.Tier {
 	fresh := func(r Run) bool { return r.job() == was.job() && r.Strength >= Sometimes && !ran[r.command()] }
 	before, after := c.before.jobs[was.job()].Cells, c.after.jobs[was.job()].Cells
 	chose := func(r Run) bool { return r.chosen(before, after) }
-	explained := slices.Contains(hosted, was.Check)
+	explained := slices.Contains(hosted, was.Check) || acted(had, now)
 	known := values(before)
 	weak := func(runs []Run) int { // those of cases that were there
 		return len(where(runs, func(r *Run) bool { return r.Strength < Always && !r.Cell.further(known) }))
@@ -379,6 +379,17 @@ func (c *comparison) fewer(was Run, had, now []Run) change.Tier {
 		return change.Evidence
 	}
 	return c.unexplained()
+}
+
+// acted reports whether a job lost nothing but bare commands of a check, and still has an action without inputs, which checks the
+// same.
+func acted(had, now []Run) bool {
+	acts := func(r *Run) bool { return r.Step.Uses != "" && len(r.Step.With) == 0 && r.Strength == Always }
+	bare := func(r *Run) bool {
+		return r.Step.Uses == "" && r.Dir == "." && slices.Equal(r.Step.Env, now[0].Step.Env) && r.command() == r.Check
+	}
+	stay := len(now)
+	return len(where(now, acts)) == stay && len(where(had, acts)) == stay && stay+len(where(had, bare)) == len(had)
 }
 
 // unexplained is the tier if a command checks less. It is certain only if the change does nothing else and adds no job, which
