@@ -65,8 +65,8 @@ func (c *comparison) abandoned(p *pair) {
 	for _, key := range slices.Sorted(maps.Keys(p.before.values)) {
 		if was := p.before.values[key]; was.setting.Way == Floor && !zero(was.text) &&
 			(was.setting.Default == "" || weaker(Floor, was.text, was.setting.Default)) {
-			c.add(p, change.Hold, "limit-gone", was, key+" = "+was.text, "", fmt.Sprintf("%s (%s) is gone with its configuration.", key,
-				was.text))
+			c.add(p, change.HoldIf(!c.goes(p, was)), "limit-gone", was, key+" = "+was.text, "",
+				fmt.Sprintf("%s (%s) is gone with its configuration.", key, was.text))
 			return
 		}
 	}
@@ -78,6 +78,38 @@ func (c *comparison) abandoned(p *pair) {
 		c.add(p, change.Evidence, "configuration-gone", p.before.lists[key][0], key, "", "its configuration is gone.")
 		return
 	}
+}
+
+// goes reports whether a project goes with its limit: everything known of its folder is deleted, sources and tests, or moves to
+// another folder, whose new configuration has the limit.
+func (c *comparison) goes(p *pair, was value) bool {
+	moved, tests, sources := map[string]bool{}, map[string]bool{}, map[string]bool{} // folders, and the extensions of files
+	for _, f := range c.files {
+		rest, in := strings.CutPrefix(f.OldPath, p.dir+"/")
+		switch {
+		case strings.HasPrefix(f.Path, p.dir+"/"):
+			return false
+		case !in:
+		case f.Path != "":
+			moved[strings.TrimSuffix(f.Path, "/"+rest)] = true
+		case strings.Contains(strings.ToLower(rest), "test"):
+			tests[path.Ext(rest)] = true
+		case !p.before.files[f.OldPath]:
+			sources[path.Ext(rest)] = true
+		}
+	}
+	for dir := range moved {
+		other := c.parts[p.tool.Name+"\x00"+dir]
+		if other == nil || other.before.there {
+			return false
+		}
+		is, same := other.after.values[was.key]
+		if (!same || weaker(was.setting.Way, was.text, is.text)) && !renamed(p.tool, was, other.after.values) {
+			return false
+		}
+	}
+	maps.DeleteFunc(tests, func(ext string, _ bool) bool { return !sources[ext] })
+	return len(moved) > 0 || len(tests) > 0
 }
 
 // outranks reports that a new configuration replaces another one, which the tool then no longer reads.
