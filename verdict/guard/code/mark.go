@@ -88,6 +88,27 @@ func (u *unit) effective() []mark {
 	return append(out, u.side.marks...)
 }
 
+// mayNotHaveRun says of a test what [unit.spared] does.
+const mayNotHaveRun = "does not run any more, in place of a mark by which it could be left out before."
+
+// leftOut matches marks by whose names runners leave out tests that have a problem.
+var leftOut = regexp.MustCompile(`(?i)(?:^|"|\. )(?:flaky|quarantined?|broken|disabled|badapple)(?:tests?)?(?: |"|$)`)
+
+// spared reports whether a test is skipped in place of a mark, of its own or of what is around it, by which it could be left out.
+func (u *unit) spared(before *unit, m mark) bool {
+	says := func(s *side, m mark) string {
+		if s.of(m.at+1) != "(" {
+			return s.of(m.at)
+		}
+		return s.of(m.at) + " " + s.arguments(m.at+1)
+	}
+	return m.effect == skips && slices.ContainsFunc(before.effective(), func(h mark) bool {
+		was := says(before.side, h)
+		return h.effect == tag && leftOut.MatchString(was) &&
+			!slices.ContainsFunc(u.effective(), func(n mark) bool { return n.effect == tag && says(u.side, n) == was })
+	})
+}
+
 // markUnit reads the marks of a test or of a unit around tests.
 func (s *side) markUnit(u *unit) {
 	called := s.lang.calls[u.word] || s.lang.groups[u.word] || s.lang.infix[u.word] != definition

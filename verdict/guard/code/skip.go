@@ -70,10 +70,11 @@ func (x *examination) compareMarks(pairs []pair) {
 	for _, g := range all {
 		x.said[g.before] = true
 		many, sure := g.cond != "" && same[g.cond] >= manyMarked, g.after.side.certain(g.cond)
+		spared := g.after.spared(g.before, g.mark)
 		switch {
 		case many && told[g.cond]:
 			continue // one finding stands for all
-		case !g.same(), g.before.endless(), !sure && founds(g.cond), g.always() && !g.after.side.troubled(g.line),
+		case spared, !g.same(), g.before.endless(), !sure && founds(g.cond), g.always() && !g.after.side.troubled(g.line),
 			g.after.asks(g.cond) && g.before.side.all(guard{from: g.before.from, to: g.before.body}) !=
 				g.after.side.all(guard{from: g.after.from, to: g.after.body}), // it may be for further cases
 			g.before.role == test && len(g.before.assertions) == 0 && g.before.size < 2 && len(g.after.assertions) > 0: // it is written now
@@ -90,8 +91,11 @@ func (x *examination) compareMarks(pairs []pair) {
 		}
 		told[g.cond] = true
 		what := effects[g.effect]
-		if g.effect == skips && !sure {
+		switch {
+		case g.effect == skips && !sure:
 			what = "does not always run any more."
+		case spared:
+			what = mayNotHaveRun
 		}
 		x.say(g.tier, change.Test, "test/"+string(g.effect), "The test "+g.after.name+" "+what, g.after.side.headAt(g.line))
 	}
@@ -491,10 +495,17 @@ func (x *examination) compareFocus() {
 				x.say(change.HoldIf(a.side.tests), change.Test, "test/focus", "The test "+a.name+" "+effects[focus], a.side.headAt(m.line))
 			case a.side.other == nil || m.effect != skips && m.effect != fails || !slices.Contains(a.marks, m) || a.marked(m):
 			default:
-				sure := a.overrides() && a.parent != nil &&
-					slices.ContainsFunc(a.side.other.units, func(u *unit) bool { return u.name == a.parent.name })
+				was := -1
+				if a.overrides() && a.parent != nil {
+					was = slices.IndexFunc(a.side.other.units, func(u *unit) bool { return u.name == a.parent.name })
+				}
+				sure, what := was >= 0, effects[m.effect]
+				spared := sure && a.spared(a.side.other.units[was], m)
+				if spared {
+					what = mayNotHaveRun
+				}
 				if sure || a.callsInherited() {
-					x.say(change.HoldIf(sure), change.Test, "test/overridden", "The inherited test "+a.name+" "+effects[m.effect],
+					x.say(change.HoldIf(sure && !spared), change.Test, "test/overridden", "The inherited test "+a.name+" "+what,
 						a.side.headAt(m.line))
 				}
 			}
