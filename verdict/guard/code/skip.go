@@ -74,7 +74,7 @@ func (x *examination) compareMarks(pairs []pair) {
 		switch {
 		case many && told[g.cond]:
 			continue // one finding stands for all
-		case spared, !g.same(), g.before.endless(), !sure && founds(g.cond), g.always() && !g.after.side.troubled(g.line),
+		case spared, !sure && g.asksAgain(), !g.same(), g.before.endless(), !sure && founds(g.cond), g.always() && !g.after.side.troubled(g.line),
 			g.after.asks(g.cond) && g.before.side.all(guard{from: g.before.from, to: g.before.body}) !=
 				g.after.side.all(guard{from: g.after.from, to: g.after.body}), // it may be for further cases
 			g.before.role == test && len(g.before.assertions) == 0 && g.before.size < 2 && len(g.after.assertions) > 0: // it is written now
@@ -249,6 +249,17 @@ func (s *side) places(name string) []int {
 		}
 	}
 	return s.wordsOfAll[name]
+}
+
+// anyCondition matches names of functions that skip on whatever condition they are given.
+var anyCondition = regexp.MustCompile(`(?i)(?:if|when|unless|on)$`)
+
+// asksAgain reports whether a mark calls a function that skips for one reason, which the test called before with something else.
+func (g gained) asksAgain() bool {
+	s, name := g.after.side, g.after.side.of(g.at)
+	return s.skipHelper(g.at) && !anyCondition.MatchString(name) && slices.ContainsFunc(g.before.effective(), func(h mark) bool {
+		return h.effect == g.effect && g.before.side.of(h.at) == name && g.before.side.skipHelper(h.at)
+	})
 }
 
 // endless reports whether a test asserts nothing and waits for ever: a program that people run as a test.
