@@ -171,12 +171,13 @@ func (x *examination) idle(b *unit) *unit {
 
 // idleness is the tier of the finding that no runner takes a function for a test. It is only evidence if the function has another
 // annotation, is where pytest does not look, has a name that older runners of its language accept, or overrides one, whose
-// attributes C# inherits: it may still be a test.
+// attributes C# inherits: it may still be a test. Nor is it more if the test could be left out before, by a mark that is gone, too.
 func (u *unit) idleness(was *unit) change.Tier {
 	marked := among(u.from, u.at, func(i int) bool { return u.side.kindOf(i) == word && u.side.annotation(i) })
 	elsewhere := u.side != was.side.other || u.side.lang.python && !matches(taken, u.side.lang, path.Base(u.side.path))
 	inherits := u.side.lang.name == "C#" && u.overrides()
-	return change.HoldIf(!marked && !elsewhere && !inherits && !(u.side.lang.junit && strings.HasPrefix(u.name, "test")))
+	return change.HoldIf(!marked && !elsewhere && !inherits && !u.spared(was, mark{effect: skips}) &&
+		!(u.side.lang.junit && strings.HasPrefix(u.name, "test")))
 }
 
 // called reports whether the name of a definition at the head occurs a second time there.
