@@ -19,8 +19,10 @@ var (
 	shaky = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* (?:\S+ ){0,2}(?:` +
 		strings.Join(vocabulary.Words("unsteady"), "|") + `) .*(?:test|spec|assertion)`)
 	// closes removes a check from the pipeline, and with stands before what goes along with something else.
-	closes = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* .*\b(?:ci|codeql|jobs?|pipelines?|tests?|workflows?)(?:[\s.,:;!?)]|$)`)
+	closes = regexp.MustCompile(`(?i)^(?:remov|delet|drop)\w* .*\b(?:ci|codeql|jobs?|pipelines?|tests?|workflows?)(?:[^\w/-]|$)`)
 	with   = regexp.MustCompile(`(?i)\b(?:and|with) (?:its|their)\b`)
+	// bracketed matches what a sentence says by the way.
+	bracketed = regexp.MustCompile(`(?:^| )\([^)]*\)`)
 	// quoted matches names of several words, which say nothing by themselves.
 	quoted = regexp.MustCompile(`"[^"]+ [^"]*"|“[^”]+ [^”]*”`)
 )
@@ -104,6 +106,7 @@ func leftOut(sentence string) (kind Kind, object string) {
 	returns := slices.ContainsFunc(words, func(w string) bool {
 		return slices.Contains(forNow, strings.TrimRight(w, ".,;:!)"))
 	})
+	words, i = strings.Fields(bracketed.ReplaceAllString(strings.Join(words[i:], " "), "")), 0
 	where := false // what follows says where something else is left out
 	for end := min(len(words), i+maxBetween); i < end && !slices.Contains(breaks, words[i]) && words[i][0] != '('; i++ {
 		word := strings.Trim(words[i], "`'\"([")

@@ -62,6 +62,9 @@ func TestAnAnnouncedLoweringIsHeld(t *testing.T) {
 		"Disable caching. It made tests slow":                "",
 		"Remove unused tests":                                "",
 		"Skip jacoco (which needs tests) when releasing":     "",
+		"Skip jacoco (which needs tests":                     "",
+		"Skip (slow) browser tests":                          "test",
+		"Disable browser tests (flaky)":                      "test",
 	} {
 		var rules []string
 		if want != "" {
@@ -128,6 +131,7 @@ func TestATitleThatAJobIsGoneIsHeld(t *testing.T) {
 		"Remove the browser job of a":        {more, false},
 		"Remove the browser and its CI job":  {at, false},
 		"Remove the CI job and its cache":    {at, true},
+		"Remove what runs as `ci`":           {at, true},
 		"Remove the test-pay module":         {at, false},
 		"Remove a stale package from CI/git": {at, false},
 	} {
