@@ -184,16 +184,34 @@ func (g gained) elsewhere() bool {
 // rewritten is the number of words that a mark may take the place of, as a skip on another condition does.
 const rewritten = 2
 
-// lost is the number of words that a file no longer has, however its lines are broken.
+// lost is the number of words that a file no longer has, however its lines are broken. One that has another name everywhere counts
+// once: a word that was not there is at least as often there.
 func lost(f change.File) (n int) {
-	count := map[string]int{}
-	for _, w := range wordsIn(string(f.After)) {
-		count[w]++
-	}
+	had, has := map[string]int{}, map[string]int{}
 	for _, w := range wordsIn(string(f.Before)) {
-		if count[w]--; count[w] < 0 {
-			n++
+		had[w]++
+	}
+	for _, w := range wordsIn(string(f.After)) {
+		has[w]++
+	}
+	only := func(here, there map[string]int) (counts []int) { // of the words that are only here
+		for w, count := range here {
+			if there[w] == 0 {
+				counts = append(counts, count)
+			}
 		}
+		slices.Sort(counts)
+		return counts
+	}
+	gone, fresh := only(had, has), only(has, had)
+	for _, count := range slices.Backward(gone) {
+		if last := len(fresh) - 1; last >= 0 && fresh[last] >= count {
+			fresh, count = fresh[:last], 1
+		}
+		n += count
+	}
+	for w, count := range has {
+		n += max(had[w]-count, 0)
 	}
 	return n
 }
