@@ -71,7 +71,8 @@ func (p *Project) python(dir, runner, text string) {
 	if m := defaults.FindStringSubmatch(text); m != nil {
 		names, _ := arguments(m[1] + ")")
 		usual = append([]string{}, names...)
-		if strings.Contains(m[1], "*") || slices.ContainsFunc(usual, func(s string) bool { return strings.HasPrefix(s, "$") }) {
+		added := strings.Contains(text, "nox.options.sessions.") // by a decorator of the file's own
+		if added || strings.Contains(m[1], "*") || slices.ContainsFunc(usual, func(s string) bool { return strings.HasPrefix(s, "$") }) {
 			usual = nil // not all of them are known
 		}
 	}
