@@ -184,16 +184,21 @@ func (g gained) elsewhere() bool {
 // rewritten is the number of words that a mark may take the place of, as a skip on another condition does.
 const rewritten = 2
 
-// lost is the number of words that a file no longer has, however its lines are broken. One that has another name everywhere counts
-// once: a word that was not there is at least as often there.
-func lost(f change.File) (n int) {
-	had, has := map[string]int{}, map[string]int{}
-	for _, w := range wordsIn(string(f.Before)) {
-		had[w]++
+// lost is the number of words that a file no longer has, however its lines are broken and whatever its comments say. One that has
+// another name everywhere counts once: a word that was not there is at least as often there.
+func (s *side) lost() (n int) {
+	count := func(s *side) map[string]int {
+		all := map[string]int{}
+		for i := range s.tokens {
+			if s.kindOf(i) != sign {
+				for _, w := range wordsIn(s.of(i)) {
+					all[w]++
+				}
+			}
+		}
+		return all
 	}
-	for _, w := range wordsIn(string(f.After)) {
-		has[w]++
-	}
+	had, has := count(s.other), count(s)
 	only := func(here, there map[string]int) (counts []int) { // of the words that are only here
 		for w, count := range here {
 			if there[w] == 0 {
@@ -225,9 +230,10 @@ func (x *examination) onlyLeavesOut(all []gained) bool {
 	}
 	return !x.subject.beyond && !slices.ContainsFunc(x.pairs.after, func(u *unit) bool { return u.role == test && x.pairs.of[u] == nil }) &&
 		!slices.ContainsFunc(x.files, func(f change.File) bool {
-			return f.Path != f.OldPath && f.OldPath != "" || languageOf(f.Path) == nil && !bytes.Equal(f.Before, f.After) ||
-				lost(f) > rewritten*marks[f.Path]
-		})
+			return f.Path != f.OldPath && f.OldPath != "" || !bytes.Equal(f.Before, f.After) &&
+				!slices.ContainsFunc(x.after, func(s *side) bool { return s.path == f.Path })
+		}) &&
+		!slices.ContainsFunc(x.after, func(s *side) bool { return s.other != nil && s.lost() > rewritten*marks[s.path] })
 }
 
 // passesOver reports whether a test catches what a condition catches, and does nothing about it.
