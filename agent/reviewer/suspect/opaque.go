@@ -46,6 +46,16 @@ var (
 // beside it.
 var unasked = strings.Fields(".pyc .pyo .pyd .syso .elc")
 
+// catalogs are the first bytes of a compiled catalog of gettext, in either byte order
+// (https://www.gnu.org/software/gettext/manual/html_node/MO-Files.html).
+var catalogs = []string{"\xde\x12\x04\x95", "\x95\x04\x12\xde"}
+
+// document reports whether a file holds data for people or programs, and is named as what it is.
+func document(ending string, kind *mimetype.MIME, content []byte) bool {
+	catalog := slices.ContainsFunc(catalogs, func(first string) bool { return bytes.HasPrefix(content, []byte(first)) })
+	return ending == ".mo" && catalog || ending == kind.Extension() && of(kind, documents)
+}
+
 // implicit reports whether tools execute a file of this name though nothing needs to mention it: the wrappers of builds,
 // compiled code beside its source, and classes among the resources, which stand before those of the dependencies.
 func implicit(name string) bool {
@@ -76,12 +86,15 @@ func Opaque(name string, content []byte, executable bool) (holds []verdict.Hold,
 		return nil, nil
 	}
 	kind, ending := mimetype.Detect(content), strings.ToLower(path.Ext(name))
-	runs := executable || filekind.Code(name) || implicit(name) || bytes.HasPrefix(content, []byte("#!")) || text && builds(name)
+	runs := filekind.Code(name) || implicit(name) || bytes.HasPrefix(content, []byte("#!")) || text && builds(name)
 	looks := !text && of(kind, shown)
+	picture := looks && slices.Contains(pictures, ending)
 	switch {
-	case !runs && looks && slices.Contains(pictures, ending):
+	case !runs && !executable && picture:
 		return nil, nil
-	case !runs && (filekind.InTests(name) || of(kind, documents) && ending == kind.Extension() || looks && !slices.Contains(loaded, ending)):
+	// Some systems make every file executable. A picture runs only where a command calls it, which the session looks for.
+	case !runs && (picture || !executable &&
+		(filekind.InTests(name) || document(ending, kind, content) || looks && !slices.Contains(loaded, ending))):
 		return nil, []verdict.Evidence{{Kind: Data, Rule: rule, Path: name,
 			Detail: fmt.Sprintf("The diff shows no line of this file (%s). Find what reads it, and whether anything executes or unpacks it.", kind)}}
 	}

@@ -102,12 +102,23 @@ func TestOpaqueFilesByContentAndPlace(t *testing.T) {
 		"a document named as an archive":   {"samples/a.jar", ods, held},
 		"a document named as another":      {"samples/a.xlsm", ods, held},
 		"a time zone":                      {"tzdb/Europe/Berlin", zone, doubted},
+		"a catalog of gettext":             {"locale/de/messages.mo", "\xde\x12\x04\x95\x00\x00\x00\x00", doubted},
+		"in the other byte order":          {"locale/de/messages.mo", "\x95\x04\x12\xde\x00\x00\x00\x00", doubted},
+		"a catalog of another name":        {"locale/de/messages", "\xde\x12\x04\x95\x00\x00\x00\x00", held},
+		"a program named as a catalog":     {"locale/de/messages.mo", elf, held},
 	} {
 		if got := said(tc.path, tc.content, false); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
-		if got := said(tc.path, tc.content, true); got != held && tc.content != "rm *\n" {
-			t.Errorf("%s, executable: %s", name, got)
+		want := held
+		switch {
+		case tc.content == "rm *\n":
+			want = nothing
+		case tc.want == nothing: // a picture
+			want = doubted
+		}
+		if got := said(tc.path, tc.content, true); got != want {
+			t.Errorf("%s, executable: %s, want %s", name, got, want)
 		}
 	}
 }
