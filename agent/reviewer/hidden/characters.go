@@ -54,6 +54,8 @@ func ordinary(r, before, after rune, rtl bool) bool {
 		// one.
 		return (before == '@' || before == '#') && !invisible(after) || before == '/' && after == '*' || before == '*' && after == '/' ||
 			unicode.In(before, breaking...) || unicode.In(after, breaking...)
+	case r == 0x2060: // people keep @ and # from becoming mentions with it
+		return (before == '@' || before == '#') && !invisible(after)
 	case r == 0x200E || r == 0x200F || r == 0x061C:
 		return rtl
 	case r == 0x115F || r == 0x1160:
