@@ -70,7 +70,8 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 			h := t.hold(verdict.HiddenText, p.Line, fmt.Sprintf("%s holds hidden text (%s): %s", t.what(), p.Kind, p.Text))
 			written := p.Kind == hidden.Invisible || p.Kind == hidden.Bidirectional // right-to-left languages need these
 			if p.Kind == hidden.Said || filekind.Test(t.Path) && (data(t.Path) || t.other() || p.Kind == hidden.Quoted) ||
-				written && translation(t.Path) || t.minified(p.Line) || t.character(p) || t.alone(p) || letters(p) && t.comment(p.Line) {
+				written && translation(t.Path) || t.minified(p.Line) || t.character(p) || t.alone(p) ||
+				letters(p) && (t.comment(p.Line) || t.formula(p.Line)) {
 				evidence = append(evidence, verdict.Evidence{Kind: string(h.Kind), Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 				continue
 			}
@@ -237,6 +238,16 @@ func (t Text) comment(number int) bool {
 	lines := slices.DeleteFunc(strings.SplitN(t.Text, "\n", number)[:number-1], is)
 	open := func(quote string) bool { return strings.Count(strings.Join(lines, "\n"), quote)%2 == 1 }
 	return is(t.line(number)) && !slices.ContainsFunc([]string{`"`, "`", "'''"}, open)
+}
+
+// script matches script, fraktur and double-struck letters, which readers tell from ASCII.
+var script = lazyregexp.New(`[\x{1D49C}-\x{1D59F}]`)
+
+// formula reports whether all letters of a line that look like others are those of formulas, in a file of Julia. Its names
+// contain them, and are not the names in ASCII that they resemble, as they would be in Python
+// (https://docs.julialang.org/en/v1/manual/variables/#man-allowed-variable-names).
+func (t Text) formula(number int) bool {
+	return path.Ext(t.Path) == ".jl" && !slices.ContainsFunc(hidden.Find(script.ReplaceAllString(t.line(number), "")), letters)
 }
 
 var (
