@@ -41,7 +41,7 @@ func (c *checker) declared(dir, imported string) *types.Package {
 	var files []*ast.File
 	for _, name := range c.dirs[dir] {
 		if text := c.texts[name]; text != nil && !strings.HasSuffix(name, "_test.go") {
-			files = append(files, c.parse(name, bodiless(text)))
+			files = append(files, c.declarations(name, text))
 		}
 	}
 	if len(files) == 0 {
@@ -70,9 +70,19 @@ func PackageName(imported string) string {
 	return strings.TrimPrefix(name, "go-")
 }
 
-// parse parses a file; parts that do not parse are missing in the result.
-func (c *checker) parse(name string, text []byte) *ast.File {
-	file, _ := parser.ParseFile(c.set, name, text, parser.SkipObjectResolution)
+// parse parses a file; ok is false if parts do not parse, which are missing in the result.
+func (c *checker) parse(name string, text []byte) (file *ast.File, ok bool) {
+	file, err := parser.ParseFile(c.set, name, text, parser.SkipObjectResolution)
+	return file, err == nil
+}
+
+// declarations parses a file without its function bodies. It keeps them in a file that does not parse without them: a raw
+// string can have a line that looks like the end of a function.
+func (c *checker) declarations(name string, text []byte) *ast.File {
+	file, ok := c.parse(name, bodiless(text))
+	if !ok {
+		file, _ = c.parse(name, text)
+	}
 	return file
 }
 
@@ -119,16 +129,15 @@ func (c *checker) check(dir string, texts map[string][]byte) map[string][]Ref {
 	all := map[string][]Ref{}
 	packages := map[string][]*ast.File{}
 	for _, name := range c.dirs[dir] {
-		text, wanted := texts[name]
-		switch {
-		case wanted && text == nil:
+		var file *ast.File
+		switch text, wanted := texts[name]; {
+		case wanted && text != nil:
+			file, _ = c.parse(name, text)
+		case !wanted && len(c.texts[name]) > 0:
+			file = c.declarations(name, c.texts[name])
+		default:
 			continue
-		case !wanted:
-			if text = bodiless(c.texts[name]); len(text) == 0 {
-				continue
-			}
 		}
-		file := c.parse(name, text)
 		packages[file.Name.Name] = append(packages[file.Name.Name], file)
 	}
 	for name, files := range packages {

@@ -60,6 +60,25 @@ func TestNamesAreToldByTheTypesOfTheRepositorysOwnSources(t *testing.T) {
 	}
 }
 
+// TestARawStringEndsNoFunction has a line in a raw string that looks like the last line of the function around it.
+func TestARawStringEndsNoFunction(t *testing.T) {
+	p := program(map[string]string{
+		"go.mod": "module acme\n",
+		"a/a.go": "package a\n\nfunc help() string {\n\treturn `{\n}\n`\n}\n\nfunc Open() {\n}\n",
+		"a/b.go": "package a\n\nvar b = Open\n",
+		"b/b.go": "package b\n\nimport \"acme/a\"\n\nvar b = a.Open\n",
+	})
+	defer p.Close()
+	if err := p.Check(t.Context(), []string{"a/b.go", "b/b.go"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"a/b.go": "3 Open is of a/a.go:9, written false", "b/b.go": "5 Open is of a/a.go:9, written false"} {
+		if refs, _ := p.Refs(name); !slices.Equal(told(refs), []string{want}) {
+			t.Errorf("in %s %q", name, told(refs))
+		}
+	}
+}
+
 func TestAProgramIsReadUpToItsBound(t *testing.T) {
 	files := map[string]string{"go.mod": "module acme\n",
 		"a/a.go":   "package a\n\nimport \"acme/big\"\n\ntype T struct{ N int }\n\nvar n = T{}.N + big.Size\n",
