@@ -87,7 +87,7 @@ func noNews() question {
 func (p *Program) Files(paths []string) {
 	for _, name := range paths {
 		switch dir, file := path.Split(name); {
-		case file == "go.mod":
+		case file == "go.mod" && !strings.Contains("/"+dir, "/testdata/"): // a module there may claim any path, and go builds none
 			p.mods = append(p.mods, name)
 		case strings.HasSuffix(file, ".go") && !strings.HasPrefix(file, "_") && !strings.HasPrefix(file, "."):
 			p.dirs[path.Clean(dir)] = append(p.dirs[path.Clean(dir)], name)

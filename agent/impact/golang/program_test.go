@@ -79,6 +79,23 @@ func TestARawStringEndsNoFunction(t *testing.T) {
 	}
 }
 
+// TestAModuleOfTestdataIsNoPackageOfTheRepository has one there with the path of somebody else's module.
+func TestAModuleOfTestdataIsNoPackageOfTheRepository(t *testing.T) {
+	p := program(map[string]string{
+		"go.mod":                    "module acme\n",
+		"a/a.go":                    "package a\n\nimport \"example.com/errs\"\n\nvar err = errs.Open\n",
+		"a/testdata/errs/go.mod":    "module example.com/errs\n",
+		"a/testdata/errs/errors.go": "package errs\n\nvar Open = 1\n",
+	})
+	defer p.Close()
+	if err := p.Check(t.Context(), []string{"a/a.go"}); err != nil {
+		t.Fatal(err)
+	}
+	if refs, ok := p.Refs("a/a.go"); !ok || len(refs) > 0 {
+		t.Errorf("checked: %v, told %q", ok, told(refs))
+	}
+}
+
 func TestAProgramIsReadUpToItsBound(t *testing.T) {
 	files := map[string]string{"go.mod": "module acme\n",
 		"a/a.go":   "package a\n\nimport \"acme/big\"\n\ntype T struct{ N int }\n\nvar n = T{}.N + big.Size\n",
