@@ -43,6 +43,8 @@ type Sheet struct {
 	// Names are the names that the change touches, the most important first: what it removes, then what it
 	// changes for users, then what changes internally.
 	Names []Name `json:"names"`
+	// Undefined are names of Go in added lines that this repository does not define where they say.
+	Undefined []Undefined `json:"undefined,omitempty"`
 	// Called are the definitions of the names that changed lines, and lines beside them, use; Several are
 	// used names with several definitions.
 	Called  []Code    `json:"called,omitempty"`
@@ -202,6 +204,7 @@ func Make(ctx context.Context, s Source) (made Sheet, err error) {
 	if err = f.fields(ctx); err != nil {
 		return sheet, err
 	}
+	sheet.Undefined = f.undefined(left)
 	if sheet.Names, err = f.uses(ctx); err != nil {
 		return sheet, err
 	}

@@ -26,6 +26,12 @@ func (s Sheet) Text(path, spell func(string) string) string {
 	b.WriteString(intro)
 	b.WriteString(s.notes(spell))
 	opening := b.Len()
+	var undefined strings.Builder
+	for _, u := range s.Undefined {
+		undefined.WriteString(u.text(path, spell))
+	}
+	b.WriteString(section("Used by added lines, and defined nowhere in the imported package of this repository\n", undefined.String(),
+		maxSheet/12))
 	var unused, roleless []string
 	names := group{left: "%s used elsewhere and left out for their number; search for those that matter: "}
 	for _, n := range s.Names {

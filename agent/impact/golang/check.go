@@ -14,13 +14,15 @@ import (
 // any amount of time and memory: a checker runs in a child, see [Task].
 type checker struct {
 	layout
-	texts map[string][]byte
-	set   *token.FileSet
-	decls map[string]*types.Package // by directory, without function bodies
+	texts  map[string][]byte
+	set    *token.FileSet
+	decls  map[string]*types.Package // by directory, without function bodies
+	scopes map[string]*types.Scope   // what packages define, by directory; nothing where that is not all known
 }
 
 func newChecker() *checker {
-	return &checker{layout: newLayout(), texts: map[string][]byte{}, set: token.NewFileSet(), decls: map[string]*types.Package{}}
+	return &checker{layout: newLayout(), texts: map[string][]byte{}, set: token.NewFileSet(), decls: map[string]*types.Package{},
+		scopes: map[string]*types.Scope{}}
 }
 
 // Import returns a package of the repository with its declarations, and only the name of any other package.
@@ -125,8 +127,8 @@ func (c *checker) methods(dir, name string) (names []string, isInterface bool) {
 
 // check checks the package in a directory with these texts of its files, bodies included, and resolves their
 // names.
-func (c *checker) check(dir string, texts map[string][]byte) map[string][]Ref {
-	all := map[string][]Ref{}
+func (c *checker) check(dir string, texts map[string][]byte) (all map[string][]Ref, missing map[string][]Missing) {
+	all, missing = map[string][]Ref{}, map[string][]Missing{}
 	packages := map[string][]*ast.File{}
 	for _, name := range c.dirs[dir] {
 		var file *ast.File
@@ -148,10 +150,13 @@ func (c *checker) check(dir string, texts map[string][]byte) map[string][]Ref {
 			path := r.position(file.Package).Filename
 			if _, wanted := texts[path]; wanted {
 				all[path] = r.read(file)
+				if names := c.missing(file, info); names != nil && !strings.HasSuffix(path, "_test.go") { // tests may export what is private
+					missing[path] = names
+				}
 			}
 		}
 	}
-	return all
+	return all, missing
 }
 
 // typed checks files as one package, even if they have errors.

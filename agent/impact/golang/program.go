@@ -51,6 +51,7 @@ type Program struct {
 	left    int               // the number of bytes that may still be read
 	checked map[string]bool   // files whose refs are known
 	refs    map[string][]Ref
+	missing map[string][]Missing
 	passed  int                              // files that were not read because there were too many
 	news    question                         // what was read since the last question
 	told    map[string]bool                  // the directories in earlier news
@@ -76,7 +77,7 @@ const most = 4 << 20
 // New returns a program without files; set Read before use.
 func New() *Program {
 	return &Program{layout: newLayout(), texts: map[string][]byte{}, left: most, checked: map[string]bool{}, refs: map[string][]Ref{},
-		news: noNews(), told: map[string]bool{}, typed: map[named]answer{}}
+		missing: map[string][]Missing{}, news: noNews(), told: map[string]bool{}, typed: map[named]answer{}}
 }
 
 func noNews() question {
@@ -173,7 +174,9 @@ func (p *Program) Check(ctx context.Context, paths []string) error {
 	}
 	for dir, names := range byDir {
 		p.Start(ctx)
-		maps.Copy(p.refs, p.ask(question{Dir: dir, Files: names}).unpack())
+		a := p.ask(question{Dir: dir, Files: names})
+		maps.Copy(p.refs, a.unpack())
+		maps.Copy(p.missing, a.Missing)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -206,6 +209,10 @@ func (p *Program) Refs(name string) (refs []Ref, ok bool) {
 	refs, ok = p.refs[name]
 	return refs, ok
 }
+
+// Missing returns the names in a file that was checked, and is no test, which no file of the package that they name
+// defines.
+func (p *Program) Missing(name string) []Missing { return p.missing[name] }
 
 // Source returns the text of a file that was read; nil for other files.
 func (p *Program) Source(name string) []byte { return p.texts[name] }

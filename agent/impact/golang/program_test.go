@@ -72,7 +72,8 @@ func TestARawStringEndsNoFunction(t *testing.T) {
 	if err := p.Check(t.Context(), []string{"a/b.go", "b/b.go"}); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"a/b.go": "3 Open is of a/a.go:9, written false", "b/b.go": "5 Open is of a/a.go:9, written false"} {
+	for name, want := range map[string]string{
+		"a/b.go": "3 Open is of a/a.go:9, written false", "b/b.go": "5 Open is of a/a.go:9, written false"} {
 		if refs, _ := p.Refs(name); !slices.Equal(told(refs), []string{want}) {
 			t.Errorf("in %s %q", name, told(refs))
 		}
@@ -93,6 +94,41 @@ func TestAModuleOfTestdataIsNoPackageOfTheRepository(t *testing.T) {
 	}
 	if refs, ok := p.Refs("a/a.go"); !ok || len(refs) > 0 {
 		t.Errorf("checked: %v, told %q", ok, told(refs))
+	}
+}
+
+// TestANameThatItsPackageLacksIsMissing also has packages of which it cannot be known what they define.
+func TestANameThatItsPackageLacksIsMissing(t *testing.T) {
+	p := program(map[string]string{
+		"go.mod":              "module acme\n",
+		"errs/errs.go":        "package errs\n\nfunc Errorf() {}\n",
+		"errs/wide.go":        "//go:build wide\n\npackage errs\n\nfunc Wide() { return }\nfunc Beside() {\n\t}\nfunc Below() {}\n",
+		"errs/export_test.go": "package errs\n\nvar Private = 1\n",
+		"errs/errs_test.go":   "package errs_test\n\nimport \"acme/errs\"\n\nvar p = errs.Private\n",
+		"broken/a.go":         "package broken\n\nvar B = 1\n\nfunc {\n",
+		"mixed/a.go":          "package main\n\nvar M = 1\n",
+		"mixed/b.go":          "package mixed\n\nvar X = 1\n",
+		"zlarge/a.go":         "package zlarge\n",
+		"zlarge/b.go":         "package zlarge\n" + strings.Repeat("// x\n", most/5),
+		"test/fake/a.go":      "package fake\n\nvar Y = 1\n",
+		"copies/one/go.mod":   "module example.com/copy\n",
+		"copies/one/a.go":     "package copy\n\nvar One = 1\n",
+		"copies/two/go.mod":   "module example.com/copy\n",
+		"copies/two/a.go":     "package copy\n\nvar Two = 1\n",
+		"a/a.go": "package a\n\nimport (\n\t\"acme/broken\"\n\tE \"acme/errs\"\n\tmixed \"acme/mixed\"\n\t" +
+			"\"acme/zlarge\"\n\t\"acme/test/fake\"\n\t\"example.com/copy\"\n\t\"os\"\n)\n\n" +
+			"var a = []any{E.New, E.Errorf, E.Wide, E.Beside, E.Below, os.New, broken.X, mixed.X, zlarge.X, fake.X, copy.Two, copy.X}\n\n" +
+			"func f(E struct{ New int }) int { return E.New }\n",
+	})
+	defer p.Close()
+	if err := p.Check(t.Context(), []string{"a/a.go", "errs/errs_test.go"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Missing("a/a.go"); !slices.Equal(got, []Missing{{"E", "New", 13, "errs"}}) {
+		t.Errorf("missing are %v", got)
+	}
+	if got := p.Missing("errs/errs_test.go"); got != nil {
+		t.Errorf("in a test %v", got)
 	}
 }
 

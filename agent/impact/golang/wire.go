@@ -25,6 +25,8 @@ type answer struct {
 	Lists [][]int
 	// Refs are the references of files, each as perRef numbers.
 	Refs map[string][]int
+	// Missing are the names in files that their packages lack.
+	Missing map[string][]Missing
 
 	Methods     []string
 	IsInterface bool
@@ -44,7 +46,10 @@ func (c *checker) answer(q question) answer {
 	for _, name := range q.Files {
 		texts[name] = c.texts[name]
 	}
-	return pack(c.check(q.Dir, texts))
+	refs, missing := c.check(q.Dir, texts)
+	a := pack(refs)
+	a.Missing = missing
+	return a
 }
 
 // perRef is how many numbers a reference is stored as: the positions of its words, of its list of methods (0 for none),
