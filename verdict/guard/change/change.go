@@ -163,7 +163,7 @@ func Changed(kind Kind, rule string, spots []Spot) Finding {
 	}
 	others, at, bare, left, files := "", first.Path, false, 0, map[string]bool{}
 	for _, s := range spots[1:] {
-		place := "; " + strings.Map(printable, s.Path) + ":" + strconv.Itoa(s.Line)
+		place := "; " + strings.Map(visible, strings.ReplaceAll(s.Path, "`", "")) + ":" + strconv.Itoa(s.Line)
 		switch {
 		case s.Path == at && bare:
 			place = ", " + strconv.Itoa(s.Line)
@@ -206,7 +206,7 @@ func (s Spot) in() string {
 	if s.In == "" {
 		return ""
 	}
-	return " in " + quote(s.In)
+	return " in " + quote(strings.Trim(s.In, "`")) // Kotlin writes the name of a test so
 }
 
 // said is the same of a spot behind another one, which is at what the text names.
@@ -242,16 +242,24 @@ func alike(a, b string) int {
 	return n
 }
 
-// quote is the beginning of a text as code, which the text cannot end. Code needs a text: two backquotes alone begin other code.
+// quote is the beginning of a text as code, which the text cannot end: it stands between more backquotes than it has in a row.
+// Code needs a text, since two backquotes alone begin other code.
 func quote(text string) string {
-	text = strings.Map(printable, strings.Join(strings.Fields(text), " "))
+	text = cmp.Or(strings.Map(visible, strings.Join(strings.Fields(text), " ")), "?")
 	if most := maxQuote; len(text) > most {
 		for !utf8.RuneStart(text[most]) {
 			most--
 		}
 		text = text[:most] + "…"
 	}
-	return "`" + cmp.Or(text, "?") + "`"
+	marks := "`"
+	if strings.Contains(text, marks) {
+		text = " " + text + " " // renderers drop one blank on each side
+	}
+	for strings.Contains(text, marks) {
+		marks += "`"
+	}
+	return marks + text + marks
 }
 
 // digits matches the digits of a value.
@@ -275,9 +283,9 @@ func (p Place) weight() int {
 	return 2
 }
 
-// printable drops characters that control a terminal or end code: a name goes into prompts and reviews.
-func printable(r rune) rune {
-	if unicode.IsControl(r) || r == '`' {
+// visible drops characters that control a terminal: a name goes into prompts and reviews.
+func visible(r rune) rune {
+	if unicode.IsControl(r) {
 		return -1
 	}
 	return r

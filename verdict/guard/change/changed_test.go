@@ -25,7 +25,7 @@ func TestAFindingOfManyPlacesLeavesNoneUncounted(t *testing.T) {
 	spots = append(spots, Spot{Place: Place{Path: "z.go", Line: 9, Before: "at least 90", After: "at least 10"}, What: "value"})
 	f = Changed(Test, "test/changed", spots)
 	if f.Why != "A value changed, and no rule tells whether this checks less." || f.Line != 9 || len(f.Others) > 750 ||
-		!strings.HasPrefix(f.Others, "Judge 42 more: b.go:2 in `Test`: assertion `c` is gone; a.go:1: line `a` → `b`; "+
+		!strings.HasPrefix(f.Others, "Judge 42 more: b.go:2 in `Test`: assertion `` c` `` is gone; a.go:1: line `a` → `b`; "+
 			"c.go:3 in `More`: assertion `f` is new; line 4 in `More`: assertion `f` is new; ") ||
 		!strings.Contains(f.Others, ", 21, 22; long") || !strings.HasSuffix(f.Others, "; 19 more in 19 files that are not named here.") {
 		t.Errorf("at %v because %q, %q", f.Place, f.Why, f.Others)
@@ -39,7 +39,8 @@ func TestLongLinesAreShownWhereTheyPart(t *testing.T) {
 	for want, s := range map[string]Spot{
 		": `a(1)` → `a(2)`": spot("a(1)", "a(2)"),
 		": `…const const const é1` → `…const const const é2`": spot(long+"é1", long+"é2"),
-		": `?` → `a b`":                                            spot("`", "a\n\tb"),
+		": `?` → `a b`":                                            spot("\x1b", "a\n\tb"),
+		": ``` a``[`1] ``` → `` ` ``":                              spot("a``[`1]", "`"),
 		": `" + long[:60] + "…` is gone":                           spot(long, ""),
 		": `1" + long[:59] + "…` → `2" + long[:59] + "…`":          spot("1"+long, "2"+long),
 		": `… const const const c` → `… const const const consts`": spot(long+"c", long+"consts"),
