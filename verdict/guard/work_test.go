@@ -79,6 +79,9 @@ func TestWorkGrowsWithTheSizeOfAChange(t *testing.T) {
 		"many lines of one check": {"Makefile", 1500, func(n int) (before, after string) {
 			return "test:\n\tgo test ./...\n", "test:\n" + numbered("\tgo test ./x#\n", 0, n)
 		}},
+		"many commands of one target": {"Makefile", 4000, func(n int) (before, after string) {
+			return "test:\n" + numbered("\t./run -n #\n", 0, n), "test:\n" + numbered("\t./run -n #\n", 1, n-1)
+		}},
 		"a list that loses most of what it has": {"BannedSymbols.txt", 500, func(n int) (before, after string) {
 			return numbered("M:Pay.Run#\n", 0, n), "M:Pay.Run0\n"
 		}},

@@ -221,7 +221,8 @@ func (r Run) command() string { return strings.Join(r.Args, " ") }
 
 // ran reports whether one of the runs has the command of another one.
 func ran(runs []Run, like Run) bool {
-	return slices.ContainsFunc(runs, func(r Run) bool { return r.command() == like.command() })
+	command := like.command()
+	return slices.ContainsFunc(runs, func(r Run) bool { return r.command() == command })
 }
 
 func strongest(runs []Run) (best Run) {

@@ -37,6 +37,7 @@ func scripts(files []change.File) []change.Finding {
 			targets := shell.NewProject(map[string][]byte{name: text}).Targets()
 			for _, target := range slices.Sorted(maps.Keys(targets)) {
 				s.jobs[f.Name()+"\x00"+target] = Job{}
+				_, named := (shell.Command{Args: []string{"make", target}}).Check()
 				for _, c := range targets[target] {
 					r := Run{Path: f.Name(), Job: target, Strength: Always, Args: c.Args, Line: 1}
 					if check, is := c.Check(); is {
@@ -44,7 +45,7 @@ func scripts(files []change.File) []change.Finding {
 							r.Strength = Never
 						}
 						s.runs = append(s.runs, r)
-					} else if _, named := (shell.Command{Args: []string{"make", target}}).Check(); named && !c.Idle() {
+					} else if named && !c.Idle() {
 						s.others = append(s.others, r)
 					}
 				}
@@ -143,17 +144,41 @@ func (c *comparison) runs(name string) bool {
 // solid is a text without its blanks and line ends.
 func solid(text []byte) []byte { return bytes.Join(bytes.Fields(text), nil) }
 
-// recipes finds targets without any other finding that lost commands and have no new one. By their names the targets
-// check something.
+// recipes finds a target that lost commands and has no new one, if nothing else is found. By its name the target checks
+// something.
 func (c *comparison) recipes() {
-	for _, id := range slices.Sorted(maps.Keys(c.after.jobs)) {
-		before, after := ofJob(c.before.others, id), ofJob(c.after.others, id)
-		fresh := func(r Run) bool { return !ran(before, r) }
-		gone := func(r Run) bool { return !ran(after, r) }
+	if len(c.found) > 0 {
+		return
+	}
+	before, after := byJob(c.before.others), byJob(c.after.others)
+	for _, id := range slices.Sorted(maps.Keys(before)) {
+		_, there := c.after.jobs[id]
+		had, has := commands(before[id]), commands(after[id])
+		fresh := func(r Run) bool { return !had[r.command()] }
+		gone := func(r Run) bool { return !has[r.command()] }
 		name, target, _ := strings.Cut(id, "\x00")
-		if i := slices.IndexFunc(before, gone); i >= 0 && len(c.found) == 0 && !slices.ContainsFunc(after, fresh) {
+		if i := slices.IndexFunc(before[id], gone); there && i >= 0 && !slices.ContainsFunc(after[id], fresh) {
 			c.add(change.Evidence, change.CI, "recipe-shorter", fmt.Sprintf("The target %s runs fewer commands than it did: %d of %d.", target,
-				len(after), len(before)), change.Place{Path: name, Line: 1, Before: before[i].command()})
+				len(after[id]), len(before[id])), change.Place{Path: name, Line: 1, Before: before[id][i].command()})
+			return
 		}
 	}
+}
+
+// byJob returns the runs of each job.
+func byJob(runs []Run) map[string][]Run {
+	all := map[string][]Run{}
+	for _, r := range runs {
+		all[r.job()] = append(all[r.job()], r)
+	}
+	return all
+}
+
+// commands returns the commands of runs.
+func commands(runs []Run) map[string]bool {
+	all := map[string]bool{}
+	for _, r := range runs {
+		all[r.command()] = true
+	}
+	return all
 }
