@@ -157,8 +157,11 @@ func sayings(files []File, found []Finding) (said []Finding) {
 			continue
 		}
 		lost := func() bool {
+			if !code.IsData(f.OldPath) || Gates(f.OldPath) {
+				return false
+			}
 			place, lost := code.Lost(f)
-			if lost = lost && code.IsData(f.OldPath) && !Gates(f.OldPath); lost {
+			if lost {
 				data = append(data, place)
 			}
 			return lost

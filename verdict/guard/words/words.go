@@ -7,7 +7,6 @@ package words
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -26,16 +25,20 @@ func Checks(name string) bool { return checking.in(name) }
 // harmless are names from libraries that contain such a part and leave nothing out.
 var harmless = termsOf("harmless")
 
-// word matches a name or a word of a sentence.
-var word = regexp.MustCompile(`[\w-]+`)
+// inText returns the names and the words of sentences in a text.
+func inText(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool {
+		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+}
 
 // Look finds the first such word that occurs more often in the text after than in the text before.
 func Look(f change.File, before, after string) (change.Finding, bool) {
 	had := map[string]int{}
-	for _, w := range word.FindAllString(before, -1) {
+	for _, w := range inText(before) {
 		had[strings.ToLower(w)]++
 	}
-	words := word.FindAllString(after, -1)
+	words := inText(after)
 	i := slices.IndexFunc(words, func(w string) bool {
 		had[strings.ToLower(w)]--
 		return had[strings.ToLower(w)] < 0 && says(w) && !harmless.in(w)
