@@ -32,6 +32,10 @@ func Fits(pattern, name string) bool {
 	if !strings.Contains(pattern, "/") {
 		name = path.Base(name)
 	}
+	// Nearly all patterns end with a letter with which few names end, and each name is compared with hundreds of patterns.
+	if last := len(pattern) - 1; last >= 0 && !strings.ContainsRune("*?]", rune(pattern[last])) && !strings.HasSuffix(name, pattern[last:]) {
+		return false
+	}
 	ok, err := path.Match(pattern, name)
 	return ok && err == nil
 }

@@ -59,14 +59,19 @@ func allowed(files []change.File) (found []change.Finding) {
 		}
 		return without
 	}
-	certain := func(f change.File) bool {
-		return f.Path != "" && f.OldPath != "" && !bytes.Equal(f.Before, f.After) && !isFixture(f.Path) && !isForeign(f.Path) &&
-			change.FitsAny(flagFiles, f.Path)
+	for _, f := range files {
+		if f.Path == "" || f.OldPath == "" || bytes.Equal(f.Before, f.After) || isFixture(f.Path) || isForeign(f.Path) ||
+			!change.FitsAny(flagFiles, f.Path) {
+			continue
+		}
+		line, before := strictness(code(f.Before))
+		if _, after := strictness(code(f.After)); before > 0 && after == 0 {
+			found = append(found, change.Finding{Tier: change.Hold, Kind: change.Strictness, Rule: "build/warnings-allowed",
+				Why:   "Warnings of the compiler are no longer errors.",
+				Place: change.Place{Path: f.Path, Line: line, Before: strings.Split(string(f.Before), "\n")[line-1]}})
+		}
 	}
-	if !slices.ContainsFunc(files, func(f change.File) bool {
-		matches := func(pattern *regexp.Regexp) bool { return pattern.Match(f.Before) }
-		return certain(f) && slices.ContainsFunc(strict, matches)
-	}) {
+	if len(found) == 0 {
 		return nil
 	}
 	left := 0
@@ -78,18 +83,6 @@ func allowed(files []change.File) (found []change.Finding) {
 	}
 	if left >= 0 {
 		return nil
-	}
-	for _, f := range files {
-		if !certain(f) {
-			continue
-		}
-		line, before := strictness(code(f.Before))
-		if _, after := strictness(code(f.After)); before == 0 || after > 0 {
-			continue
-		}
-		found = append(found, change.Finding{Tier: change.Hold, Kind: change.Strictness, Rule: "build/warnings-allowed",
-			Why:   "Warnings of the compiler are no longer errors.",
-			Place: change.Place{Path: f.Path, Line: line, Before: strings.Split(string(f.Before), "\n")[line-1]}})
 	}
 	return found
 }
