@@ -77,10 +77,10 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 			}
 			holds = append(holds, h)
 		}
-		for line, said := range matches(marker, t.Text) {
+		for line, said := range matches(markers(t.Text), t.Text) {
 			holds = append(holds, t.hold(verdict.Manipulation, line, fmt.Sprintf("%s imitates the product's own markers: “%s”", t.what(), said)))
 		}
-		for line, said := range matches(address, t.Text) {
+		for line, said := range matches(addresses(t.Text), t.Text) {
 			h := t.hold(verdict.Manipulation, line, fmt.Sprintf("%s reads like an address to the reviewer: “%s”", t.what(), said))
 			evidence = append(evidence, verdict.Evidence{Kind: "address", Rule: rule, Path: h.Path, Line: h.Line, Detail: h.Detail})
 		}
@@ -96,32 +96,89 @@ func Look(texts []Text) (holds []verdict.Hold, evidence []verdict.Evidence) {
 // product's state, the delimiters of a prompt, and the fence of an answer's data.
 var marker = lazyregexp.New(`<!--\s*(?:VERDICT:|RUN:|touchstone:)\w*|</?untrusted-\w*|(?:` + "```|~~~" + `)touchstone\b`)
 
-// address matches the beginnings of texts for a reviewing machine. It only draws attention, and blocks
-// nothing.
-var address = lazyregexp.New(`(?i)\b(?:` + strings.Join([]string{
+// markers returns where marker matches in a text, at most [MaxFound] times. A search for these words is much faster than
+// marker, and most texts have none of them.
+func markers(text string) [][]int {
+	has := func(word string) bool { return strings.Contains(text, word) }
+	if !slices.ContainsFunc([]string{"VERDICT:", "RUN:", "touchstone", "untrusted-"}, has) {
+		return nil
+	}
+	return marker.FindAllStringIndex(text, MaxFound)
+}
+
+// sentences match the beginnings of texts for a reviewing machine. They only draw attention, and block nothing. Each begins
+// with a whole word, or with a group of alternatives that begin with whole words.
+var sentences = []string{
 	`(?:ai|llm|automated|machine|bot) (?:code )?review(?:er|ing|s)\b`,
 	`(?:ignore|disregard|forget|override) (?:\w+ ){0,2}(?:previous|prior|above|earlier|your) (?:\w+ )?(?:instructions|rules|prompts?` +
 		`|guidelines)`,
-	`(?:dear|attention|(?:notes?|message|instructions?|hint) (?:to|for))(?: the| any| all)?[ ,:]+(?:ai|llm|bot|reviewer|assistant|model` +
-		`|agent)s?\b`,
+	`(?:dear|attention)` + reader,
+	`(?:note|notes|message|instruction|instructions|hint) (?:to|for)` + reader,
 	`(?:please |must |should |simply |just )approve (?:this|it|the (?:change|pr|pull request))\b`,
 	`(?:report|raise|list) no findings\b`,
 	`you are (?:now )?(?:an? |the )(?:ai|language model|reviewer|assistant)\b`,
 	`no (?:further|additional|human) review (?:is )?(?:needed|required|necessary)\b`,
-	`(?:pre-?|already )approved by (?:the )?(?:reviewers?|maintainers?|security|owners?|team)\b`,
+	`(?:pre-approved|preapproved|already approved) by (?:the )?(?:reviewers?|maintainers?|security|owners?|team)\b`,
 	`(?:reply|respond|answer|conclude|finish|end) with \W{0,3}approve\b`,
 	`verdict(?: is| must be| should be|:) \W{0,3}approve\b`,
 	`(?:mark|treat|consider|count) (?:\w+ ){0,3}(?:findings?|evidence|concerns?) as (?:already )?` +
 		`(?:resolved|refuted|verified|answered|false positives?)\b`,
 	`(?:do not|don't|never) (?:flag|report|raise|list|mention) (?:\w+ ){0,3}(?:findings|concerns)\b`,
 	`(?:new|updated|system|developer) instructions:`,
-}, "|") + `)`)
+}
 
-// matches yields the line numbers at which a pattern is found in a text, each with the text of the line.
-func matches(pattern *lazyregexp.Regexp, text string) iter.Seq2[int, string] {
+// reader is whom a text for a reviewing machine is for.
+const reader = `(?: the| any| all)?[ ,:]+(?:ai|llm|bot|reviewer|assistant|model|agent)s?\b`
+
+var (
+	// address matches sentences at the start of a text.
+	address = lazyregexp.New(`(?i)^(?:` + strings.Join(sentences, "|") + `)`)
+	// first are the words with which address can match.
+	first = func() map[string]bool {
+		all := map[string]bool{}
+		for _, s := range sentences {
+			group := strings.TrimPrefix(s, "(?:")
+			for begin := range strings.SplitSeq(group[:strings.IndexAny(group, "()")], "|") {
+				all[begin[:wordEnd(begin, 0)]] = true
+			}
+		}
+		return all
+	}()
+)
+
+// addresses returns where a text has sentences, at most [MaxFound] times. It tries only the places with one of their first
+// words: an expression that is tried at every character takes many times as long as the guard.
+func addresses(text string) (all [][]int) {
+	for at := 0; at < len(text) && len(all) < MaxFound; {
+		end := wordEnd(text, at)
+		if first[strings.ToLower(strings.ReplaceAll(text[at:end], "ſ", "s"))] {
+			if m := address.FindStringIndex(text[at:]); m != nil {
+				end = at + m[1]
+				all = append(all, []int{at, end})
+			}
+		}
+		at = max(end, at+1)
+	}
+	return all
+}
+
+// wordEnd returns the end of the word that begins at an offset, which is the offset itself if none does. The long s and the
+// Kelvin sign are letters of it, since address takes them for others.
+func wordEnd(text string, at int) int {
+	n := strings.IndexFunc(text[at:], func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != 'ſ' && r != '\u212a'
+	})
+	if n < 0 {
+		return len(text)
+	}
+	return at + n
+}
+
+// matches yields the line numbers of what was found in a text, each with the text of the line.
+func matches(found [][]int, text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		line, at, before := 1, 0, 0
-		for _, m := range pattern.FindAllStringIndex(text, MaxFound) {
+		for _, m := range found {
 			line += strings.Count(text[at:m[0]], "\n")
 			at = m[0]
 			start := strings.LastIndexByte(text[:m[0]], '\n') + 1
