@@ -35,6 +35,10 @@ var ascii = func() map[rune]rune {
 // lookalikes marks names that do not have the letters they show: names that mix ASCII letters with characters
 // that look like ASCII, and names that look like ASCII throughout, in places where a program names something.
 func (f *finder) lookalikes() {
+	alike := func(r rune) bool { return r > unicode.MaxASCII && ascii[r] != 0 || r == 0x1C3 || r == 0x37E }
+	if !strings.ContainsFunc(f.line, alike) { // as most lines of other languages: they have letters that nobody confuses
+		return
+	}
 	native := false // the line has words in another script that are not lookalikes
 	f.words(func(_, _ int, word string) {
 		native = native || strings.ContainsFunc(word, func(r rune) bool { return foreign(r) && ascii[r] == 0 })

@@ -3,6 +3,7 @@ package hidden
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -18,13 +19,13 @@ const (
 func scan(text string, strays int) []mark {
 	var all []mark
 	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
-	prose := strings.ContainsFunc(text, rightToLeft)
+	prose := sync.OnceValue(func() bool { return strings.ContainsFunc(text, rightToLeft) })
 	for line := range strings.Lines(text[at:]) {
 		start := at
 		at += len(line)
 		line = strings.TrimRight(line, "\r\n")
 		if !plain(line) {
-			all = append(all, (&finder{line: line, at: start, strays: &strays, rtl: prose}).find()...)
+			all = append(all, (&finder{line: line, at: start, strays: &strays, rtl: prose()}).find()...)
 		}
 	}
 	return sorted(all)
