@@ -82,6 +82,9 @@ func TestWorkGrowsWithTheSizeOfAChange(t *testing.T) {
 		"many commands of one target": {"Makefile", 4000, func(n int) (before, after string) {
 			return "test:\n" + numbered("\t./run -n #\n", 0, n), "test:\n" + numbered("\t./run -n #\n", 1, n-1)
 		}},
+		"many checks are gone": {"Makefile", 1500, func(n int) (before, after string) {
+			return "test:\n" + numbered("\t./check-#.sh\n", 0, n), "test:\n" + numbered("\t./check-#.sh\n", n, n)
+		}},
 		"a list that loses most of what it has": {"BannedSymbols.txt", 500, func(n int) (before, after string) {
 			return numbered("M:Pay.Run#\n", 0, n), "M:Pay.Run0\n"
 		}},

@@ -2,7 +2,6 @@ package ci
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -132,9 +131,7 @@ func Compare(files []change.File) []change.Finding {
 	c.unexamined()
 	c.triggers()
 	c.rights()
-	for _, check := range names(before.runs) {
-		c.check(check, runsOf(before.runs, check), runsOf(after.runs, check))
-	}
+	c.eachCheck()
 	c.options()
 	c.commented()
 	c.gates()
@@ -156,6 +153,7 @@ type comparison struct {
 	found         []change.Finding
 	same          map[string]bool // files that are as before, if all of the repository's own actions are
 	seen          map[string]bool
+	gained        []Run // what fresh returns, once somebody asked
 }
 
 func (c *comparison) add(tier change.Tier, kind change.Kind, rule, why string, at change.Place) {
@@ -187,13 +185,25 @@ func (c *comparison) breaks(name string) bool {
 	return there && c.before.broken[name] == nil && (was.Strength >= Sometimes || was.Called)
 }
 
-func names(runs []Run) (out []string) {
-	for _, r := range runs {
-		if !slices.Contains(out, r.Check) {
-			out = append(out, r.Check)
+// eachCheck compares all checks that ran before, in the order of their first runs.
+func (c *comparison) eachCheck() {
+	of := func(r Run) string { return r.Check }
+	before, after := grouped(c.before.runs, of), grouped(c.after.runs, of)
+	for _, r := range c.before.runs {
+		if runs, left := before[r.Check]; left {
+			delete(before, r.Check)
+			c.check(r.Check, runs, after[r.Check])
 		}
 	}
-	return out
+}
+
+// grouped returns the runs with each key.
+func grouped(runs []Run, key func(Run) string) map[string][]Run {
+	all := map[string][]Run{}
+	for _, r := range runs {
+		all[key(r)] = append(all[key(r)], r)
+	}
+	return all
 }
 
 // where returns the runs that are such ones.
@@ -272,7 +282,11 @@ func certain(was Run) change.Tier {
 func (c *comparison) gone(check string, before []Run) {
 	was := strongest(before)
 	at := change.Place{Path: was.Path, Line: was.Line, Before: was.command()}
-	at.After = cmp.Or(c.replacement(check), c.delegated(was), c.linted(was), c.targeted(was), c.subsumed(was), c.moved(was))
+	for _, by := range []func(Run) string{c.replacement, c.delegated, c.linted, c.targeted, c.subsumed, c.moved} {
+		if at.After = by(was); at.After != "" {
+			break
+		}
+	}
 	if at.After != "" {
 		c.add(change.Evidence, change.CI, "check-replaced", fmt.Sprintf("The check %s no longer runs; %s may stand in its place.",
 			check, at.After), at)
@@ -330,13 +344,13 @@ func (c *comparison) weaker(was, is Run) {
 
 // jobs compares, job by job, a check that still runs somewhere.
 func (c *comparison) jobs(before, after []Run) {
-	done := map[string]bool{}
+	done, byJob, nowByJob := map[string]bool{}, grouped(before, Run.job), grouped(after, Run.job)
 	for _, was := range before {
 		if done[was.job()] || was.Strength < Sometimes {
 			continue
 		}
 		done[was.job()] = true
-		had, now := ofJob(before, was.job()), ofJob(after, was.job())
+		had, now := byJob[was.job()], nowByJob[was.job()]
 		at := change.Place{Path: was.Path, Line: was.Line, Before: was.command()}
 		switch best := strongest(now); {
 		case len(now) > 0 && best.Strength < was.Strength:

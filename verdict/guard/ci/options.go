@@ -22,14 +22,14 @@ var (
 
 // options compares the command lines of checks that stayed in their jobs.
 func (c *comparison) options() {
-	done := map[string]bool{}
+	of := func(r Run) string { return r.job() + "\x00" + r.Check }
+	had, has, done := grouped(c.before.runs, of), grouped(c.after.runs, of), map[string]bool{}
 	for _, was := range c.before.runs {
-		id := was.job() + "\x00" + was.Check
-		if done[id] || was.Strength < Sometimes {
+		if done[of(was)] || was.Strength < Sometimes {
 			continue
 		}
-		done[id] = true
-		before, after := lines(c.before.runs, was), lines(c.after.runs, was)
+		done[of(was)] = true
+		before, after := lines(had[of(was)]), lines(has[of(was)])
 		for i := range min(len(before), len(after)) {
 			if len(before) == len(after) {
 				c.arguments(before[i], after[i])
@@ -39,11 +39,11 @@ func (c *comparison) options() {
 	}
 }
 
-// lines returns the runs of one check in one job that have different command lines.
-func lines(runs []Run, like Run) (out []Run) {
+// lines returns those of the runs of one check in one job that have different command lines.
+func lines(runs []Run) (out []Run) {
 	seen := map[string]bool{}
 	for _, r := range runs {
-		if r.Check == like.Check && r.Path == like.Path && r.Job == like.Job && r.Strength >= Sometimes && !seen[r.command()] {
+		if r.Strength >= Sometimes && !seen[r.command()] {
 			seen[r.command()] = true
 			out = append(out, r)
 		}

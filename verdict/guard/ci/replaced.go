@@ -14,27 +14,42 @@ import (
 
 // replacement is a command that may replace a removed check: it runs more often than before, and can fail a
 // change. It is "" if there is none, as with the functions below.
-func (c *comparison) replacement(check string) string {
+func (c *comparison) replacement(was Run) string {
+	check := was.Check
+	for _, now := range c.fresh() {
+		if now.Check == "" && now.rewrites(check) {
+			continue
+		}
+		either := slices.Contains([]string{"", "tox", "nox"}, now.Check) || now.Guessed || shell.RunsTarget(check) ||
+			shell.RunsTarget(now.Check) // it may run anything
+		if either || isTest(now.Check) == isTest(check) {
+			return now.command()
+		}
+	}
+	return ""
+}
+
+// fresh are the runs of commands that run more often than before. Each of many checks that are gone asks for them.
+func (c *comparison) fresh() []Run {
+	if c.gained != nil {
+		return c.gained
+	}
 	ran := map[string]int{}
 	for _, r := range slices.Concat(c.before.runs, c.before.others) {
 		if r.Strength >= Sometimes {
 			ran[r.command()]++
 		}
 	}
+	c.gained = []Run{}
 	for _, now := range slices.Concat(c.after.runs, c.after.others) {
-		if now.Strength >= Sometimes {
-			ran[now.command()]--
-		}
-		if now.Check == "" && now.rewrites(check) {
+		if now.Strength < Sometimes {
 			continue
 		}
-		either := slices.Contains([]string{"", "tox", "nox"}, now.Check) || now.Guessed || shell.RunsTarget(check) ||
-			shell.RunsTarget(now.Check) // it may run anything
-		if now.Strength >= Sometimes && ran[now.command()] < 0 && (either || isTest(now.Check) == isTest(check)) {
-			return now.command()
+		if ran[now.command()]--; ran[now.command()] < 0 {
+			c.gained = append(c.gained, now)
 		}
 	}
-	return ""
+	return c.gained
 }
 
 // delegated is what may run a removed check by its name: an action with that name, from a repository whose
@@ -130,15 +145,18 @@ func (c *comparison) deleted() map[string]bool {
 // targeted is the command of a target of the repository in the same job that may run a removed check: it has the check's name,
 // or it ran the check and runs something unknown now.
 func (c *comparison) targeted(was Run) string {
-	for _, r := range slices.Concat(c.after.runs, c.after.others) {
+	takes := func(r Run) bool {
+		if r.Path != was.Path || r.Job != was.Job || r.Strength < was.Strength {
+			return false
+		}
 		n := len(r.Args) // "composer require phpunit" does something else
 		named := (n == 2 || n == 3 && r.Args[1] == "run") && r.Args[n-1] == was.Check && shell.RunsTarget(r.Args[0])
-		if r.job() == was.job() && r.Strength >= was.Strength &&
-			(named || shell.RunsTarget(r.Check) && r.Step.same(was.Step) && !ran(c.before.runs, r)) {
-			return r.command()
-		}
+		return named || shell.RunsTarget(r.Check) && r.Step.same(was.Step) && !ran(c.before.runs, r)
 	}
-	return ""
+	if r := first(c.after.runs, takes); r.Args != nil {
+		return r.command()
+	}
+	return first(c.after.others, takes).command()
 }
 
 // hooksFile says what pre-commit runs.

@@ -56,9 +56,7 @@ func scripts(files []change.File) []change.Finding {
 	c := comparison{seen: map[string]bool{},
 		before: of(func(f change.File) (string, []byte) { return f.OldPath, f.Before }),
 		after:  of(func(f change.File) (string, []byte) { return f.Path, f.After })}
-	for _, check := range names(c.before.runs) {
-		c.check(check, runsOf(c.before.runs, check), runsOf(c.after.runs, check))
-	}
+	c.eachCheck()
 	c.options()
 	c.recipes()
 	for i := range c.found {
@@ -150,7 +148,7 @@ func (c *comparison) recipes() {
 	if len(c.found) > 0 {
 		return
 	}
-	before, after := byJob(c.before.others), byJob(c.after.others)
+	before, after := grouped(c.before.others, Run.job), grouped(c.after.others, Run.job)
 	for _, id := range slices.Sorted(maps.Keys(before)) {
 		_, there := c.after.jobs[id]
 		had, has := commands(before[id]), commands(after[id])
@@ -163,15 +161,6 @@ func (c *comparison) recipes() {
 			return
 		}
 	}
-}
-
-// byJob returns the runs of each job.
-func byJob(runs []Run) map[string][]Run {
-	all := map[string][]Run{}
-	for _, r := range runs {
-		all[r.job()] = append(all[r.job()], r)
-	}
-	return all
 }
 
 // commands returns the commands of runs.
