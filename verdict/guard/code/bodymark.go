@@ -97,18 +97,19 @@ func (s *side) statement(i int) bool {
 	return s.of(i+1) == "(" || s.commands[i] || s.lang.ruby && s.tokens[i].first && s.of(i+1) != "=" && s.of(i+1) != "."
 }
 
-// returnsBefore reports whether a function has returned, perhaps, before a statement that a token is in.
-func (u *unit) returnsBefore(i int) (returns bool) {
-	s, first := u.side, i
-	u.own(func(n int) {
-		if s.of(n) == "return" && s.kindOf(n) == word {
-			first = min(first, n)
+// returned is the first token behind the first statement with which a function returns, perhaps; the end of the function if
+// it has none.
+func (u *unit) returned() int {
+	s, first := u.side, u.to
+	u.own(func(i int) {
+		if s.of(i) == "return" && s.kindOf(i) == word {
+			first = min(first, i)
 		}
 	})
-	for n := first + 1; n <= i && !returns; n++ {
-		returns = s.tokens[n].first || s.of(n) == ";" || s.of(n) == "}"
+	for first++; first < u.to && !s.tokens[first].first && s.of(first) != ";" && s.of(first) != "}"; {
+		first++
 	}
-	return returns
+	return first
 }
 
 // unlessReturned is the condition on which a function goes on behind its first return: "" if that one stands in no condition, or in

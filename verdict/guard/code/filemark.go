@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // fileForms are the words outside of the heads of tests that mark all tests of a file, or those of a unit.
@@ -147,9 +148,10 @@ func (s *side) setUpMarks(u *unit) {
 			to = append(to, &s.marks)
 		}
 	}
+	returned, unless := sync.OnceValue(u.returned), sync.OnceValue(u.unlessReturned)
 	s.bodyMarks(u, func(e effect, cond string, i int) {
-		if cond == "" && u.returnsBefore(i) {
-			cond = u.unlessReturned()
+		if cond == "" && returned() <= i {
+			cond = unless()
 		}
 		for _, list := range to {
 			if e == skips {

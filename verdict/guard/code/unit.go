@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"touchstone/verdict/guard/change"
 )
@@ -149,9 +150,10 @@ func (s *side) describe() {
 	for range maxCalls {
 		for _, u := range s.units {
 			if s.tests && u.role == definition {
+				returned := sync.OnceValue(u.returned)
 				s.bodyMarks(u, func(e effect, cond string, i int) {
 					if e == skips && (leavesOut.MatchString(u.name) || !u.asks(cond)) {
-						s.skippers[u.name] = s.skippers[u.name] || s.certain(cond) && !u.returnsBefore(i)
+						s.skippers[u.name] = s.skippers[u.name] || s.certain(cond) && returned() > i
 					}
 				})
 				u.own(func(i int) {
