@@ -238,53 +238,11 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 	}
 	switch runner := path.Base(args[0]); runner {
 	case "make", "gmake", "just":
-		var out []Command
-		rest, into := makeTargets(args[1:], dir)
-		done, prefix := map[string]bool{}, path.Clean(into)+"\x00"+strings.TrimPrefix(runner, "g")+"\x00"
-		for _, target := range rest {
-			out = p.rule(out, prefix, target, done)
-		}
-		unknown := func(target string) bool {
-			_, known := p.targets[prefix+target]
-			return !known || p.open[path.Clean(into)]
-		}
-		if len(out) == 0 && len(rest) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(done)), unknown) {
-			return []Command{}
-		}
-		return out
+		return p.made(strings.TrimPrefix(runner, "g"), args[1:], dir)
 	case "run-s", "run-p", "npm-run-all", "concurrently":
-		var out []Command
-		which := succeeds.FindStringSubmatch(strings.Join(args, " "))
-		for _, name := range args[1:] {
-			script, named := strings.CutPrefix(name, "npm:")
-			switch commands, err := Parse(name, Options{}); {
-			case strings.HasPrefix(name, "-"):
-			case runner == "concurrently" && !named && err == nil:
-				out = append(out, commands...)
-			default:
-				out = append(out, p.named(dir, script)...)
-			}
-		}
-		for i := range out { // the result is that of the one that ends first, or of a certain one
-			out[i].Conditional = out[i].Conditional || runner == "concurrently" && which != nil && which[1] != "all"
-		}
-		return out
+		return p.together(args, dir)
 	case "npm", "yarn", "pnpm", "bun":
-		rest := slices.Clone(args[1:])
-		for _, option := range []string{"--prefix", "-C", "--cwd", "--dir"} {
-			if i := slices.Index(rest, option); i >= 0 && i+1 < len(rest) {
-				dir, rest = path.Join(dir, rest[i+1]), slices.Delete(rest, i, i+2)
-			}
-		}
-		name, extra := scriptOf(rest)
-		commands, known := p.targets[dir+"\x00npm\x00"+name]
-		elsewhere := func(a string) bool { return strings.HasPrefix(a, "-") && a != "--if-present" } // it may choose other packages
-		if _, here := p.files[path.Join(dir, "package.json")]; !known &&
-			(!here || !slices.Contains(rest, "--if-present") || slices.ContainsFunc(rest, elsewhere)) {
-			return nil
-		}
-		return append([]Command{}, slices.Concat(p.targets[dir+"\x00npm\x00pre"+name], with(commands, extra),
-			p.targets[dir+"\x00npm\x00post"+name])...)
+		return p.packaged(slices.Clone(args[1:]), dir)
 	case "tox":
 		return p.toxed(args[1:], dir)
 	case "nox":
@@ -323,6 +281,62 @@ func (p *Project) lookUp(args []string, dir string) []Command {
 		p.read[name] = commands
 	}
 	return commands
+}
+
+// made returns the commands of the targets that arguments of make or just name.
+func (p *Project) made(runner string, args []string, dir string) (out []Command) {
+	rest, into := makeTargets(args, dir)
+	done, prefix := map[string]bool{}, path.Clean(into)+"\x00"+runner+"\x00"
+	for _, target := range rest {
+		out = p.rule(out, prefix, target, done)
+	}
+	unknown := func(target string) bool {
+		_, known := p.targets[prefix+target]
+		return !known || p.open[path.Clean(into)]
+	}
+	if len(out) == 0 && len(rest) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(done)), unknown) {
+		return []Command{}
+	}
+	return out
+}
+
+// together returns the commands that a program runs at once or one behind the other, such as concurrently.
+func (p *Project) together(args []string, dir string) (out []Command) {
+	concurrently := path.Base(args[0]) == "concurrently"
+	which := succeeds.FindStringSubmatch(strings.Join(args, " "))
+	for _, name := range args[1:] {
+		script, named := strings.CutPrefix(name, "npm:")
+		switch commands, err := Parse(name, Options{}); {
+		case strings.HasPrefix(name, "-"):
+		case concurrently && !named && err == nil:
+			out = append(out, commands...)
+		default:
+			out = append(out, p.named(dir, script)...)
+		}
+	}
+	for i := range out { // the result is that of the one that ends first, or of a certain one
+		out[i].Conditional = out[i].Conditional || concurrently && which != nil && which[1] != "all"
+	}
+	return out
+}
+
+// packaged returns the commands of the script of a package that the arguments of npm or a similar tool name. It changes the
+// arguments.
+func (p *Project) packaged(rest []string, dir string) []Command {
+	for _, option := range []string{"--prefix", "-C", "--cwd", "--dir"} {
+		if i := slices.Index(rest, option); i >= 0 && i+1 < len(rest) {
+			dir, rest = path.Join(dir, rest[i+1]), slices.Delete(rest, i, i+2)
+		}
+	}
+	name, extra := scriptOf(rest)
+	commands, known := p.targets[dir+"\x00npm\x00"+name]
+	elsewhere := func(a string) bool { return strings.HasPrefix(a, "-") && a != "--if-present" } // it may choose other packages
+	if _, here := p.files[path.Join(dir, "package.json")]; !known &&
+		(!here || !slices.Contains(rest, "--if-present") || slices.ContainsFunc(rest, elsewhere)) {
+		return nil
+	}
+	return append([]Command{}, slices.Concat(p.targets[dir+"\x00npm\x00pre"+name], with(commands, extra),
+		p.targets[dir+"\x00npm\x00post"+name])...)
 }
 
 // named returns the commands that run the scripts of a package whose names match a pattern, in which a star matches up to a colon.
