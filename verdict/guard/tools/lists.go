@@ -14,11 +14,17 @@ import (
 
 // lists compares the elements of lists.
 func (c *comparison) lists(p *pair) {
-	departed := sync.OnceValue(func() map[string]bool { return departed(c.files) })
 	was, is := map[Way]map[string]int{}, map[Way]map[string]int{} // how often each element is in lists of the kind
 	for w := Rules; w <= Omitted; w++ {
 		was[w], is[w] = p.tool.counts(p.before.lists, w), p.tool.counts(p.after.lists, w)
 	}
+	c.lost(p, was, is)
+	c.further(p, was, is)
+}
+
+// lost compares what lists no longer have.
+func (c *comparison) lost(p *pair, was, is map[Way]map[string]int) {
+	departed := sync.OnceValue(func() map[string]bool { return departed(c.files) })
 	whichever := func(*Tool) bool { return true } // another tool may check what this one no longer does
 	for _, key := range slices.Sorted(maps.Keys(p.before.lists)) {
 		before, after := p.before.lists[key], p.after.lists[key]
@@ -49,6 +55,10 @@ func (c *comparison) lists(p *pair) {
 			c.add(p, tier, rule, v, v.text, "", fmt.Sprintf("%s no longer has %s.", key, v.text))
 		}
 	}
+}
+
+// further compares what lists have and did not.
+func (c *comparison) further(p *pair, was, is map[Way]map[string]int) {
 	var excluded []value
 	enabled := sync.OnceValue(p.before.enabled)
 	for _, key := range slices.Sorted(maps.Keys(p.after.lists)) {
