@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"touchstone/worktree/pause"
 	"touchstone/worktree/steps"
 )
 
@@ -47,10 +48,8 @@ func (v *victim) link(ctx context.Context, token string) (code string) {
 		if link, wrong := url.Parse(made.Link); err == nil && wrong == nil && response.StatusCode == http.StatusOK {
 			return link.Query().Get("code")
 		}
-		select {
-		case <-ctx.Done():
+		if !pause.For(ctx, 100*time.Millisecond) {
 			steps.Fail("no link is made: %s", response.Status)
-		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }

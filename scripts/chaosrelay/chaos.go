@@ -15,6 +15,7 @@ import (
 
 	"touchstone/relay/storetest/emulator"
 	"touchstone/relay/storetest/host"
+	"touchstone/worktree/pause"
 	"touchstone/worktree/steps"
 )
 
@@ -128,12 +129,7 @@ func (w *world) hurt(ctx context.Context, duration time.Duration, calm func()) e
 
 // killRelays kills one relay after the other and starts it again on its address.
 func (w *world) killRelays(ctx, until context.Context) error {
-	for {
-		select {
-		case <-until.Done():
-			return nil
-		case <-time.After(time.Duration(500+w.dice(1500)) * time.Millisecond):
-		}
+	for pause.For(until, time.Duration(500+w.dice(1500))*time.Millisecond) {
 		victim := w.pick()
 		victim.kill()
 		w.mu.Lock()
@@ -143,6 +139,7 @@ func (w *world) killRelays(ctx, until context.Context) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // settle waits until each subscriber has seen everything, or until it is clear that it never will.
@@ -151,10 +148,8 @@ func (w *world) settle(ctx context.Context) {
 	defer cancel()
 	for _, s := range w.subscribers {
 		for s.missing() > 0 {
-			select {
-			case <-ctx.Done():
+			if !pause.For(ctx, 20*time.Millisecond) {
 				return
-			case <-time.After(20 * time.Millisecond):
 			}
 		}
 	}

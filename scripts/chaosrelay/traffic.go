@@ -12,6 +12,7 @@ import (
 	"touchstone/relay/client"
 	"touchstone/relay/event"
 	"touchstone/scripts/program"
+	"touchstone/worktree/pause"
 )
 
 // send sends one webhook after the other, each until it is acknowledged, and some of them again. It begins no
@@ -50,10 +51,7 @@ func (w *world) deliver(ctx context.Context, delivery string, body []byte) {
 			w.note(delivery, id)
 			return
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Duration(20+w.dice(80)) * time.Millisecond):
-		}
+		pause.For(ctx, time.Duration(20+w.dice(80))*time.Millisecond)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"touchstone/relay/storetest/host"
+	"touchstone/worktree/pause"
 )
 
 // jar is where the Cloud SDK keeps the emulator, below its root.
@@ -125,10 +126,8 @@ func (e *Emulator) warm(ctx context.Context) error {
 	} {
 		url := "http://" + e.Address + "/v1/" + database + "/documents:" + call.method
 		for err := ask(ctx, url, call.body); err != nil; err = ask(ctx, url, call.body) {
-			select {
-			case <-ctx.Done():
+			if !pause.For(ctx, 20*time.Millisecond) {
 				return err
-			case <-time.After(20 * time.Millisecond):
 			}
 		}
 	}

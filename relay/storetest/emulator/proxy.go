@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"touchstone/relay/storetest/host"
+	"touchstone/worktree/pause"
 )
 
 // Faults are what a proxy does to the requests it passes on.
@@ -180,8 +181,8 @@ func requests(from grpc.ServerStream, to grpc.ClientStream, f fate) error {
 		if err != nil {
 			return err
 		}
-		if err := pause(from.Context(), f.latency); err != nil {
-			return err
+		if !pause.For(from.Context(), f.latency) {
+			return from.Context().Err()
 		}
 		if err := to.SendMsg(&message); err != nil {
 			return errSent // the answers say why
@@ -205,19 +206,6 @@ func answers(from grpc.ServerStream, to grpc.ClientStream, f fate) error {
 		if err := from.SendMsg(&message); err != nil {
 			return err
 		}
-	}
-}
-
-// pause waits, or returns early with the error of a call that has ended.
-func pause(ctx context.Context, d time.Duration) error {
-	if d == 0 {
-		return nil
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
 	}
 }
 
