@@ -118,9 +118,11 @@ sweep: tools ## The tests that run hundreds of whole loops or drive the model CL
 tools: ## Install the model CLIs for the engine tests, if npm is there
 	@sh scripts/install-engines.sh
 
+# The suite mostly waits, so more cases can run at once than there are cores. With CI=true, a CLI or a sandbox that is missing
+# is a failure.
 .PHONY: engines
 engines: tools ## Drive every case of the engines' conformance suite through the real model CLIs
-	@$(GO) run ./scripts/engines $(ARGS)
+	@CI=true TOUCHSTONE_ENGINES=all $(RUNTESTS) -count=1 -parallel=3 -run '^TestRealConformance$$' ./agent/engine/conformance
 
 .PHONY: hostile
 hostile: ## Review hostile pull requests with a model that obeys them
