@@ -92,14 +92,13 @@ func (f *Finding) absorb(g Finding) {
 // and code elsewhere in the file, a number is hashed with them.
 func freshID(f Finding, earlier Ledger, kept []Finding) string {
 	id := Fingerprint(f)
-	for n := 2; ; n++ {
-		taken := func(known string) bool { return known == id }
-		if !slices.ContainsFunc(earlier, func(e Entry) bool { return taken(e.ID) }) &&
-			!slices.ContainsFunc(kept, func(k Finding) bool { return taken(k.ID) }) {
-			return id
-		}
+	taken := func() bool {
+		return earlier.ByID(id) != nil || slices.ContainsFunc(kept, func(k Finding) bool { return k.ID == id })
+	}
+	for n := 2; taken(); n++ {
 		id = fingerprint(f, n)
 	}
+	return id
 }
 
 // drop records a finding that does not hold. It gets at least the severity of the earlier findings under that
@@ -116,10 +115,7 @@ func (j *Judgement) drop(f Finding, reason string, earlier Ledger) {
 // atLeast raises a finding's severity to s if it is milder.
 func (f *Finding) atLeast(s Severity) {
 	if f.Severity.Rank() > s.Rank() {
-		if f.Was == "" {
-			f.Was = f.Severity
-		}
-		f.Severity = s
+		f.Was, f.Severity = cmp.Or(f.Was, f.Severity), s
 	}
 }
 
