@@ -1,6 +1,7 @@
 package guidelines
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -74,10 +75,7 @@ func replaceLine(text string, number int, line string) string {
 
 // appendRow adds a row at the end of a document of amendments, to the table at its end or to a new one.
 func appendRow(text, line string) string {
-	if text == "" {
-		text = "# What is different here\n"
-	}
-	text = strings.TrimRight(text, " \t\r\n") + "\n"
+	text = strings.TrimRight(cmp.Or(text, "# What is different here"), " \t\r\n") + "\n"
 	if last := text[strings.LastIndexByte(text[:len(text)-1], '\n')+1:]; !strings.HasPrefix(last, "|") {
 		text += "\n| " + strings.Join(tableHeader, " | ") + " |\n| --- | --- | --- | --- |\n"
 	}

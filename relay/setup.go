@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,10 +28,7 @@ func (u *setup) file(name string) string { return filepath.Join(u.dir, name) }
 
 // find sets the directory.
 func (u *setup) find() error {
-	if u.dir == "" {
-		u.dir = stateDir()
-	}
-	dir, err := filepath.Abs(u.dir)
+	dir, err := filepath.Abs(cmp.Or(u.dir, stateDir()))
 	if err != nil {
 		return fmt.Errorf("find the relay's directory: %w", err)
 	}

@@ -15,6 +15,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -201,12 +202,7 @@ func (h home) removeStaleLocks(id string) error {
 
 func treeID(number int, role string) string { return fmt.Sprintf("%d-%s", number, role) }
 
-func (s *Store) binary() string {
-	if s.Git == "" {
-		return "git"
-	}
-	return s.Git
-}
+func (s *Store) binary() string { return cmp.Or(s.Git, "git") }
 
 // CheckGit verifies that git exists and is recent enough. Its error says what to install.
 func (s *Store) CheckGit(ctx context.Context) error { return gitcmd.Check(ctx, s.binary()) }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,10 +85,7 @@ type beginning struct {
 
 // begin returns a subscriber's beginning, or answers the request with a refusal.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) (b beginning, ok bool) {
-	after := r.Header.Get("Last-Event-ID")
-	if after == "" {
-		after = r.URL.Query().Get("after")
-	}
+	after := cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after"))
 	var err error
 	if b.at, b.reset, err = position(after, s.hub.Bounds()); err != nil {
 		refuse(w, http.StatusBadRequest, err.Error())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"encoding/csv"
 	"fmt"
@@ -77,10 +78,7 @@ func (l labels) of(repo, sha, kind, path string, line int) string {
 			said = unlabelled
 		}
 	}
-	if said == "" {
-		return unlabelled
-	}
-	return said
+	return cmp.Or(said, unlabelled)
 }
 
 // graver returns the label of a change that has findings with both labels.

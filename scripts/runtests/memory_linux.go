@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,10 +26,7 @@ func inMemory(cmd *exec.Cmd) (remove func(), err error) {
 	if !available() || exec.Command("unshare", "--mount", "mount", "-t", "tmpfs", "trial", dir).Run() != nil {
 		return remove, nil
 	}
-	compiled := os.Getenv("GOTMPDIR")
-	if compiled == "" {
-		compiled = os.TempDir()
-	}
+	compiled := cmp.Or(os.Getenv("GOTMPDIR"), os.TempDir())
 	cmd.Env = append(cmd.Environ(), "TMPDIR="+dir, "GOTMPDIR="+compiled)
 	const mount = `mount -t tmpfs -o mode=1777 tests "$TMPDIR" && exec "$@"`
 	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", mount, cmd.Path}, cmd.Args...)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -103,12 +104,7 @@ func (d Defect) locate(dir string) (verdict.Finding, bool, error) {
 	if finding.Line > first {
 		finding.StartLine = first
 	}
-	if finding.Quote == "" {
-		finding.Quote = d.Contains
-	}
-	if finding.Suggestion == "" {
-		finding.Suggestion = d.Fix
-	}
+	finding.Quote, finding.Suggestion = cmp.Or(finding.Quote, d.Contains), cmp.Or(finding.Suggestion, d.Fix)
 	return finding, true, nil
 }
 

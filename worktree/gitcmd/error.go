@@ -1,6 +1,7 @@
 package gitcmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -106,9 +107,7 @@ func (e *failure) Error() string {
 			last = strings.TrimSpace(l)
 		}
 	}
-	if last == "" {
-		last = fmt.Sprintf("ended with exit code %d", e.exit)
-	}
+	last = cmp.Or(last, fmt.Sprintf("ended with exit code %d", e.exit))
 	for _, r := range diskFaults {
 		if i := slices.IndexFunc(lines, r.ends); i >= 0 {
 			return fmt.Sprintf("git %s: %s (%s)", e.verb, strings.TrimSpace(lines[i]), r.do)

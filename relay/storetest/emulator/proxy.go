@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,10 +54,7 @@ type Proxy struct {
 // NewProxy starts a proxy in front of the emulator at target, on the address listen or, if that is empty, on
 // a free loopback port. The seed decides which requests fail.
 func NewProxy(listen, target string, faults Faults, seed uint64) (*Proxy, error) {
-	if listen == "" {
-		listen = net.JoinHostPort(host.Own(), "0")
-	}
-	listener, err := net.Listen("tcp", listen)
+	listener, err := net.Listen("tcp", cmp.Or(listen, net.JoinHostPort(host.Own(), "0")))
 	if err != nil {
 		return nil, fmt.Errorf("start proxy: %w", err)
 	}
