@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"touchstone/relay/event"
+	"touchstone/relay/internal/sqlitefile"
 )
 
 type pullKey struct {
@@ -117,14 +118,14 @@ func (b *batch) one(ctx context.Context, query string, args []any, into ...any) 
 	return statement.QueryRowContext(ctx, args...).Scan(into...)
 }
 
-// query calls each for every row that a query returns, as scan does.
+// query calls each for every row that a query returns, as sqlitefile.Scan does.
 func (b *batch) query(ctx context.Context, into []any, each func() error, query string, args ...any) error {
 	statement, err := b.prepare(ctx, query)
 	if err != nil {
 		return err
 	}
 	rows, err := statement.QueryContext(ctx, args...)
-	return scan(rows, err, into, each)
+	return sqlitefile.Scan(rows, err, into, each)
 }
 
 // count is what a batch received from one place: the number of events, the sequence number of the newest, and

@@ -11,7 +11,6 @@ package projection
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
@@ -114,7 +113,7 @@ func (p *Projection) recall(ctx context.Context, file *sqlitefile.File, identity
 	var name, value string
 	meta := map[string]string{}
 	rows, err := file.Writer.QueryContext(ctx, "SELECT name, value FROM meta")
-	err = scan(rows, err, []any{&name, &value}, func() error {
+	err = sqlitefile.Scan(rows, err, []any{&name, &value}, func() error {
 		meta[name] = value
 		return nil
 	})
@@ -135,7 +134,7 @@ func (p *Projection) recall(ctx context.Context, file *sqlitefile.File, identity
 	var id int64
 	places := map[place]int64{}
 	rows, err = file.Writer.QueryContext(ctx, "SELECT id, source, repo FROM places")
-	err = scan(rows, err, []any{&id, &from.source, &from.repo}, func() error {
+	err = sqlitefile.Scan(rows, err, []any{&id, &from.source, &from.repo}, func() error {
 		places[from.key()] = id
 		return nil
 	})
@@ -241,32 +240,15 @@ func (p *Projection) setState(err error) (before error) {
 	return before
 }
 
-// query runs a read, as scan does, and prevents the replacement of the file meanwhile.
+// query runs a read, as sqlitefile.Scan does, and prevents the replacement of the file meanwhile.
 func (p *Projection) query(ctx context.Context, into []any, each func() error, query string, args ...any) error {
 	p.swap.RLock()
 	defer p.swap.RUnlock()
 	rows, err := p.file.Reader.QueryContext(ctx, query, args...)
-	if err := scan(rows, err, into, each); err != nil {
+	if err := sqlitefile.Scan(rows, err, into, each); err != nil {
 		return fmt.Errorf("read the projection: %w", err)
 	}
 	return nil
-}
-
-// scan calls each for every row that a query returned. The columns of the row are in into then.
-func scan(rows *sql.Rows, err error, into []any, each func() error) error {
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return err
-		}
-		if err := each(); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 func toMillis(t time.Time) int64 {

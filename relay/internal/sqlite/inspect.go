@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"fmt"
+
+	"touchstone/relay/internal/sqlitefile"
 )
 
 // maxFindings bounds how many problems SQLite reports about one file.
@@ -10,12 +12,14 @@ const maxFindings = 20
 
 // Inspect implements hub.Store. It has SQLite compare its pages and indexes with each other.
 func (s *Store) Inspect(ctx context.Context, tell func(problem string)) (unchecked int64, err error) {
-	findings, err := texts(s.db.Reader.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", maxFindings)))
-	for _, finding := range findings {
+	rows, err := s.db.Reader.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", maxFindings))
+	var finding string
+	err = sqlitefile.Scan(rows, err, []any{&finding}, func() error {
 		if finding != "ok" {
 			tell("the file is damaged: " + finding)
 		}
-	}
+		return nil
+	})
 	if err == nil {
 		err = s.db.Reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM events WHERE checksum IS NULL").Scan(&unchecked)
 	}

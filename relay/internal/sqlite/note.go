@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"touchstone/relay/internal/sqlitefile"
 )
 
 // Stored implements hub.Store.
@@ -15,32 +17,18 @@ func (s *Store) Stored(ctx context.Context, source string, deliveries []string) 
 	if err != nil {
 		return nil, fmt.Errorf("look up deliveries: %w", err)
 	}
-	found, err := texts(s.db.Reader.QueryContext(ctx, `SELECT delivery FROM events
-		WHERE source = ? AND delivery IN (SELECT value FROM json_each(?))`, source, string(asked)))
+	rows, err := s.db.Reader.QueryContext(ctx, `SELECT delivery FROM events
+		WHERE source = ? AND delivery IN (SELECT value FROM json_each(?))`, source, string(asked))
+	stored := map[string]bool{}
+	var delivery string
+	err = sqlitefile.Scan(rows, err, []any{&delivery}, func() error {
+		stored[delivery] = true
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("look up deliveries: %w", err)
 	}
-	stored := map[string]bool{}
-	for _, delivery := range found {
-		stored[delivery] = true
-	}
 	return stored, nil
-}
-
-// texts returns the only column of a query's rows, also of those before an error.
-func texts(rows *sql.Rows, err error) (all []string, _ error) {
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return all, err
-		}
-		all = append(all, text)
-	}
-	return all, rows.Err()
 }
 
 // notePrefix keeps notes apart from the store's own rows in the table meta.

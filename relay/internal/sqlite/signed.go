@@ -11,6 +11,7 @@ import (
 
 	"touchstone/relay/event"
 	"touchstone/relay/hub"
+	"touchstone/relay/internal/sqlitefile"
 )
 
 // hashSize is the size of one event in the list of signatures, in bytes.
@@ -123,19 +124,13 @@ func signedSum(first int64, hashes []byte) int64 {
 func listSigned(ctx context.Context, tx *sql.Tx, log hub.Bounds) error {
 	const known = "SELECT seq, content FROM events WHERE content IS NOT NULL AND seq > ? AND seq <= ?"
 	rows, err := tx.QueryContext(ctx, known, log.Floor, log.Head)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	hashes := make([]byte, hashSize*(log.Head-log.Floor))
-	for rows.Next() {
-		var seq, hash int64
-		if err := rows.Scan(&seq, &hash); err != nil {
-			return err
-		}
+	var seq, hash int64
+	err = sqlitefile.Scan(rows, err, []any{&seq, &hash}, func() error {
 		binary.LittleEndian.PutUint64(hashes[hashSize*(seq-log.Floor-1):], uint64(hash))
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, "DELETE FROM signed"); err != nil || len(hashes) == 0 {

@@ -53,6 +53,23 @@ func uri(path, txlock string, pragmas []string) string {
 // Close closes all connections.
 func (f *File) Close() error { return errors.Join(f.Reader.Close(), f.Writer.Close()) }
 
+// Scan calls each for every row that a query returned. The columns of the row are in into then.
+func Scan(rows *sql.Rows, err error, into []any, each func() error) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if err := each(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // Size returns how many bytes the file at a path takes, with what is written but not yet copied into it.
 func Size(path string) (bytes int64) {
 	for _, end := range []string{"", "-wal"} {
