@@ -166,81 +166,34 @@ func (c *clone) ReadDir(ctx context.Context, rev, dir string) ([]string, error) 
 
 const none = "000000"
 
-// diff returns what a commit changes, with the patches of its files.
+// diff returns what a commit changes, with the patches of its files. A snapshot may lack its largest files, which are
+// left out.
 func (c *clone) diff(ctx context.Context, of commit) (diff.Diff, error) {
-	d := diff.Diff{Base: of.parent, Head: of.sha}
-	renames := "-M"
-	out, err := c.output(ctx, "diff-tree", "-r", "-z", renames, "--raw", "--no-abbrev", of.parent, of.sha)
-	if err != nil { // finding renames needs contents, which the clone may lack
-		renames = "--no-renames"
-		out, err = c.output(ctx, "diff-tree", "-r", "-z", renames, "--raw", "--no-abbrev", of.parent, of.sha)
-	}
+	raw, err := c.output(ctx, "diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", of.parent, of.sha)
 	if err != nil {
-		return d, err
+		return diff.Diff{}, err
 	}
-	var lacking []string
-	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-	for len(fields) > 1 {
-		meta := strings.Fields(strings.TrimPrefix(fields[0], ":"))
-		f := diff.File{Path: fields[1], OldPath: fields[1], Status: "modified", OldMode: meta[0], NewMode: meta[1], OldBlob: meta[2],
-			NewBlob: meta[3]}
-		fields = fields[2:]
-		switch meta[4][0] {
-		case 'A':
-			f.Status = "added"
-		case 'D':
-			f.Status = "deleted"
-		case 'R', 'C':
-			f.Status, f.Path, fields = "renamed", fields[0], fields[1:]
+	args := []string{"diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", "-p", "--no-ext-diff", "--no-textconv", "--no-color",
+		of.parent, of.sha, "--", "."}
+	for entry := range slices.Chunk(strings.Split(strings.TrimSuffix(string(raw), "\x00"), "\x00"), 2) {
+		meta := strings.Fields(strings.TrimPrefix(entry[0], ":")) // modes and blobs before and after
+		if len(meta) == 5 && (!c.has(meta[0], meta[2]) || !c.has(meta[1], meta[3])) {
+			args = append(args, ":(exclude,literal)"+entry[1])
 		}
-		f.Submodule = meta[0] == "160000" || meta[1] == "160000"
-		if !f.Submodule && (!c.has(f.OldMode, f.OldBlob) || !c.has(f.NewMode, f.NewBlob)) {
-			lacking = append(lacking, ":(exclude,literal)"+f.Path, ":(exclude,literal)"+f.OldPath)
-			continue
-		}
-		d.Files = append(d.Files, f)
 	}
-	if len(lacking) > 0 {
-		lacking = append([]string{"--", "."}, lacking...)
+	out, err := c.output(ctx, args...)
+	if err != nil {
+		return diff.Diff{}, err
 	}
-	return d, c.patches(ctx, &d, renames, lacking)
+	d, err := diff.Parse(bytes.NewReader(out))
+	d.Base, d.Head = of.parent, of.sha
+	return d, err
 }
 
-// has reports whether the clone has a file's content. A snapshot may lack its largest files, which are left
-// out.
+// has reports whether the clone has a file's content.
 func (c *clone) has(mode, blob string) bool {
 	_, _, err := c.blob(blob, 0)
-	return mode == none || !errors.Is(err, fs.ErrNotExist)
-}
-
-// patches reads the unified diffs of all files, in the order of the raw diff.
-func (c *clone) patches(ctx context.Context, d *diff.Diff, renames string, paths []string) error {
-	args := []string{"diff-tree", "-r", renames, "-p", "--no-ext-diff", "--no-textconv", "--no-color", d.Base, d.Head}
-	out, err := c.output(ctx, append(args, paths...)...)
-	if err != nil {
-		return err
-	}
-	i, further := -1, false
-	for line := range bytes.Lines(out) {
-		switch {
-		case !bytes.HasPrefix(line, []byte("diff --git ")):
-		case further: // a file whose type changed is deleted, and added again
-			further = false
-		default:
-			if i++; i >= len(d.Files) {
-				return fmt.Errorf("more patches than files between %s and %s", d.Base, d.Head)
-			}
-			was, is := d.Files[i].OldMode, d.Files[i].NewMode
-			further = was != none && is != none && was[:3] != is[:3]
-		}
-		if i < 0 {
-			continue
-		}
-		f := &d.Files[i]
-		f.Patch = append(f.Patch, line...)
-		f.Binary = f.Binary || bytes.HasPrefix(line, []byte("Binary files "))
-	}
-	return nil
+	return mode == none || mode == "160000" || !errors.Is(err, fs.ErrNotExist)
 }
 
 // Sides reads both sides of the wanted files.
