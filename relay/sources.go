@@ -115,17 +115,6 @@ func settings[Kind any](with func(kind Kind, now, before string) configured) fun
 	}
 }
 
-// githubEndpoint is the only source if the configuration has none.
-func githubEndpoint() endpoint {
-	return endpoint{
-		github:  true,
-		secrets: secretPlaces{SecretEnv: texts{"RELAY_GITHUB_SECRET"}},
-		kind: func(secret, previous string) configured {
-			return source.GitHub{Secret: secret, Previous: previous}
-		},
-	}
-}
-
 // build reads the secrets and creates the source.
 func (e endpoint) build(name string, unsigned bool) (configured, error) {
 	secrets, err := e.read(name, unsigned)
@@ -226,11 +215,15 @@ func (c Config) githubSources() (names []string) {
 	return names
 }
 
+// endpoints returns the sources; without any in the configuration, there is one of GitHub's.
 func (c Config) endpoints() map[string]endpoint {
-	if len(c.Sources) == 0 {
-		return map[string]endpoint{"github": githubEndpoint()}
+	if len(c.Sources) > 0 {
+		return c.Sources
 	}
-	return c.Sources
+	return map[string]endpoint{"github": {
+		github: true, secrets: secretPlaces{SecretEnv: texts{"RELAY_GITHUB_SECRET"}},
+		kind: func(secret, previous string) configured { return source.GitHub{Secret: secret, Previous: previous} },
+	}}
 }
 
 // sources builds the endpoints from the configuration, the environment and the files with secrets.

@@ -16,7 +16,7 @@ import (
 
 // functions are the functions that templates call.
 var functions = template.FuncMap{
-	"when": when, "stamp": stamp, "span": span, "seconds": seconds, "money": money, "short": verdict.Short, "pullPath": pullPath,
+	"when": when, "stamp": stamp, "seconds": seconds, "money": money, "short": verdict.Short, "pullPath": pullPath,
 	"workPath": workPath,
 	"rulePath": rulePath, "settingKeys": event.SettingKeys,
 	"file": staticPath, "bytes": size, "words": words, "percent": percent, "minus": func(a, b int) int { return a - b },
