@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"touchstone/relay/dashboard/projection"
 	"touchstone/relay/event"
 	"touchstone/verdict"
@@ -254,9 +252,7 @@ func (d *Dashboard) find(w http.ResponseWriter, r *http.Request, viewer Viewer) 
 		w.Header().Set("Retry-After", "5")
 		return e, nil, &refusal{http.StatusTooManyRequests, err.Error() + "; try again"}
 	}
-	if r.Context().Err() == nil { // otherwise the client hung up, which says nothing about the store
-		d.faults.Write(r.Context(), zerolog.ErrorLevel, err, "cannot read an event")
-	}
+	d.faults.Answering(r.Context(), err, "cannot read an event")
 	return e, nil, &refusal{http.StatusServiceUnavailable, "the relay cannot read the event; see the relay's log"}
 }
 

@@ -92,10 +92,8 @@ func (d *Dashboard) failed(w http.ResponseWriter, r *http.Request, viewer Viewer
 	}
 	refused, ok := errors.AsType[*refusal](err)
 	if !ok {
-		if r.Context().Err() == nil { // otherwise the client hung up, which says nothing about the file
-			log := zerolog.Ctx(r.Context()).With().Str("path", r.URL.Path).Logger()
-			d.faults.Write(log.WithContext(r.Context()), zerolog.ErrorLevel, err, "cannot read the page's projection")
-		}
+		log := zerolog.Ctx(r.Context()).With().Str("path", r.URL.Path).Logger()
+		d.faults.Answering(log.WithContext(r.Context()), err, "cannot read the page's projection")
 		w.Header().Set("Retry-After", "5")
 		refused = &refusal{http.StatusServiceUnavailable, unreadable}
 	}

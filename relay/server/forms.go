@@ -114,9 +114,7 @@ func (s *Server) eventOf(w http.ResponseWriter, r *http.Request, grant *token.Gr
 	case errors.Is(err, dashboard.ErrNoRoom):
 		status, problem = http.StatusTooManyRequests, "The relay is busy showing large events. Nothing was done; try again."
 	case err != nil && !errors.Is(err, dashboard.ErrNoEvent):
-		if r.Context().Err() == nil { // otherwise the client hung up, which says nothing about the store
-			s.faults.Write(r.Context(), zerolog.ErrorLevel, err, "cannot read an event")
-		}
+		s.faults.Answering(r.Context(), err, "cannot read an event")
 		status, problem = http.StatusServiceUnavailable, "The relay cannot read the event; see the relay's log. Nothing was done; try again."
 	}
 	s.page.Problem(w, r, viewer(grant), status, problem)

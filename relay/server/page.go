@@ -245,9 +245,7 @@ func (s inside) Health(ctx context.Context, viewer dashboard.Viewer) dashboard.H
 	h.FreeBytes = free(filepath.Dir(s.config.Page.File))
 	// The page is for finding out what is wrong, so it shows what there is to show.
 	missing := func(what string, err error) {
-		if ctx.Err() == nil { // otherwise the client hung up, which says nothing about the store
-			s.faults.Write(ctx, zerolog.ErrorLevel, err, "cannot show "+what+" on the health page")
-		}
+		s.faults.Answering(ctx, err, "cannot show "+what+" on the health page")
 		h.Ready = cmp.Or(h.Ready, "the relay cannot read "+what+"; see the relay's log")
 	}
 	limited, cancel := context.WithTimeout(ctx, healthTimeout)

@@ -262,9 +262,7 @@ func (s *Server) routes() http.Handler {
 // readiness answers whether a webhook could be stored and a cursor be served.
 func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	if err := s.hub.Ready(r.Context()); err != nil {
-		if r.Context().Err() == nil { // otherwise the client hung up, which says nothing about the store
-			s.faults.Write(r.Context(), zerolog.ErrorLevel, err, "not ready: cannot reach the store or write to it")
-		}
+		s.faults.Answering(r.Context(), err, "not ready: cannot reach the store or write to it")
 		refuse(w, http.StatusServiceUnavailable, "the relay cannot reach the store or write to it; see the relay's log")
 		return
 	}

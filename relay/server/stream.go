@@ -109,10 +109,8 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) (b beginning, ok 
 
 // refuseReader answers a request that needs the store while the store cannot be reached.
 func (s *Server) refuseReader(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() == nil { // otherwise the client hung up, which says nothing about the store
-		log := zerolog.Ctx(r.Context()).With().Str("path", r.URL.Path).Logger()
-		s.faults.Write(log.WithContext(r.Context()), zerolog.ErrorLevel, err, "request refused: cannot reach the store")
-	}
+	log := zerolog.Ctx(r.Context()).With().Str("path", r.URL.Path).Logger()
+	s.faults.Answering(log.WithContext(r.Context()), err, "request refused: cannot reach the store")
 	w.Header().Set("Retry-After", retryAfter)
 	refuse(w, http.StatusServiceUnavailable, "the relay cannot reach the store; see the relay's log")
 }

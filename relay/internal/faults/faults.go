@@ -30,6 +30,14 @@ func (l *Log) Write(ctx context.Context, level zerolog.Level, err error, message
 	}
 }
 
+// Answering is Write for an error met while answering a request, unless ctx has ended: then the client hung up, which says nothing
+// about what failed.
+func (l *Log) Answering(ctx context.Context, err error, message string) {
+	if ctx.Err() == nil {
+		l.Write(ctx, zerolog.ErrorLevel, err, message)
+	}
+}
+
 func (l *Log) isNew(next line) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
