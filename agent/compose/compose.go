@@ -20,7 +20,6 @@ import (
 	"touchstone/agent/config"
 	"touchstone/agent/daemon"
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/fallback"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/merger"
@@ -77,9 +76,11 @@ func New(ctx context.Context, cfg config.Config, role decide.Role) (*daemon.Daem
 	err = errors.Join(erase.All(tempDir), os.MkdirAll(tempDir, 0o700))
 	if err == nil {
 		var ready engine.Version
-		d.Agent, ready, err = newAgent(ctx, d.Settings, role, tempDir, true, func(models []fallback.Rest) {
+		d.Agent, ready, err = newAgent(ctx, d.Settings, role, tempDir, true, func(models []journal.Rest) {
 			d.Activity.Rest(names(models))
-			writeResting(ctx, log, models)
+			if err := log.SetResting(models); err != nil {
+				zerolog.Ctx(ctx).Warn().Err(err).Msg("touchstone status will not show which models are not used for a while")
+			}
 		})
 		if err == nil {
 			logAccess(ctx, cfg, ready)
@@ -142,7 +143,7 @@ func NewMerger(ctx context.Context, live *config.Live) (*worker.Agent, error) {
 // newAgent is NewAgent, and also returns the model CLI's version. resting, if not nil, receives the models
 // that are not used for now.
 func newAgent(ctx context.Context, live *config.Live, role decide.Role, tempDir string, posts bool,
-	resting func([]fallback.Rest)) (*worker.Agent, engine.Version, error) {
+	resting func([]journal.Rest)) (*worker.Agent, engine.Version, error) {
 	cfg := live.Config()
 	client, self, err := identified(ctx, cfg)
 	if err == nil && posts {

@@ -2,10 +2,7 @@ package compose
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-
-	"github.com/rs/zerolog"
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
@@ -56,19 +53,8 @@ func Models(live *config.Live, tempDir string) *fallback.Engine {
 	}
 }
 
-// writeResting records which models are not used for now, for `touchstone status`.
-func writeResting(ctx context.Context, log *journal.Journal, models []fallback.Rest) {
-	written := make([]journal.Rest, len(models))
-	for i, m := range models {
-		written[i] = journal.Rest(m)
-	}
-	if err := log.SetResting(written); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("touchstone status will not show which models are not used for a while")
-	}
-}
-
 // names returns the names of models that are not used for now.
-func names(models []fallback.Rest) []string {
+func names(models []journal.Rest) []string {
 	list := make([]string, len(models))
 	for i, m := range models {
 		list[i] = m.Model

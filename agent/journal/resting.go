@@ -10,10 +10,11 @@ const restingFile = "resting.json"
 
 // Rest is a model that the agent leaves alone because it did not answer.
 type Rest struct {
-	// Model and Why together are one sentence for people.
+	// Model is its name for people, such as "claude opus", or "every model of claude". Why follows the name, such as
+	// "is overloaded".
 	Model string `json:"model"`
 	Why   string `json:"why"`
-	// The agent tries the model again from Until on.
+	// Since is when it first did not answer. From Until on, one session may try whether it does again.
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`
 }

@@ -22,6 +22,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
+	"touchstone/agent/journal"
 )
 
 // ErrResting says that no model may be asked now: each one is switched off, or did not answer and is left
@@ -37,7 +38,7 @@ type Engine struct {
 	New func(name string) (engine.Engine, error)
 	// Resting, if set, is called with all models that are left alone, each time that changes, one call at a
 	// time. It must not block, nor use this Engine.
-	Resting func([]Rest)
+	Resting func([]journal.Rest)
 
 	mu       sync.Mutex
 	breakers map[string]*breaker

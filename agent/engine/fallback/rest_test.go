@@ -7,7 +7,7 @@ import (
 
 	"touchstone/agent/config"
 	"touchstone/agent/engine"
-	"touchstone/agent/engine/fallback"
+	"touchstone/agent/journal"
 )
 
 // TestWhatRestsIsTold: which models are left alone, since and until when and why; and again
@@ -15,9 +15,9 @@ import (
 func TestWhatRestsIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, e := staged(func(c *config.Engine) { c.Fallback = []string{"sonnet", "codex:gpt"} })
-		var told []fallback.Rest
-		e.Resting = func(resting []fallback.Rest) { told = resting }
-		rests := func(when string, want ...fallback.Rest) {
+		var told []journal.Rest
+		e.Resting = func(resting []journal.Rest) { told = resting }
+		rests := func(when string, want ...journal.Rest) {
 			t.Helper()
 			if len(told) != len(want) {
 				t.Fatalf("%s: told of %+v; want %+v", when, told, want)
@@ -32,9 +32,9 @@ func TestWhatRestsIsTold(t *testing.T) {
 		s.fail("claude opus", engine.Overloaded, 0)
 		s.fail("claude sonnet", engine.Auth, 10*time.Minute)
 		run(t, e, review)
-		opus := fallback.Rest{Model: "claude opus", Why: "is overloaded", Since: begun.Add(time.Second),
+		opus := journal.Rest{Model: "claude opus", Why: "is overloaded", Since: begun.Add(time.Second),
 			Until: begun.Add(time.Second + 2*time.Minute)}
-		claude := fallback.Rest{Model: "every model of claude", Why: "has no login that its provider accepts", Since: begun.Add(2 * time.Second),
+		claude := journal.Rest{Model: "every model of claude", Why: "has no login that its provider accepts", Since: begun.Add(2 * time.Second),
 			Until: begun.Add(2*time.Second + 10*time.Minute)}
 		rests("at first", claude, opus)
 		pass(t.Context(), 10*time.Minute)
