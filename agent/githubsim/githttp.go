@@ -2,7 +2,9 @@ package githubsim
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 )
@@ -43,14 +45,16 @@ func (s *Sim) serveGit(w http.ResponseWriter, r *http.Request, service string) {
 	}
 	// The response waits until GitHub has processed the push, so that the client that pushed reads its own
 	// write. GitHub processes it even if the client is gone.
-	held := &heldResponse{header: http.Header{}}
+	held := httptest.NewRecorder()
 	ctx := context.WithoutCancel(r.Context())
 	target.git.Serve(held, r.WithContext(ctx), service)
 	if err := s.do(func() { s.noticeRefs(ctx, target, who) }); err != nil {
 		http.Error(w, "githubsim: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
-	held.sendTo(w)
+	maps.Copy(w.Header(), held.Header())
+	w.WriteHeader(held.Code)
+	w.Write(held.Body.Bytes())
 }
 
 // mayPush reports whether who can push to r: by permission, or because r is a fork whose owner lets maintainers

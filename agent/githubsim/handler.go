@@ -1,10 +1,9 @@
 package githubsim
 
 import (
-	"bytes"
 	"context"
-	"maps"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"time"
@@ -49,7 +48,7 @@ func (s *Sim) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	fault := s.nextFault(login, r)
 	if fault.Drop == DropAfter {
-		w = &heldResponse{header: http.Header{}}
+		w = httptest.NewRecorder()
 		defer panic(http.ErrAbortHandler)
 	}
 	if fault.Done != nil {
@@ -139,23 +138,4 @@ func (s *Sim) spend(a *account, h http.Header) bool {
 	h.Set("X-RateLimit-Resource", "core")
 	h.Set("X-GitHub-Media-Type", "github.v3; format=json")
 	return a.used <= hourlyLimit
-}
-
-// heldResponse holds a response back until it is sent, or dropped.
-type heldResponse struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (w *heldResponse) Header() http.Header         { return w.header }
-func (w *heldResponse) Write(p []byte) (int, error) { return w.body.Write(p) }
-func (w *heldResponse) WriteHeader(status int)      { w.status = status }
-
-func (w *heldResponse) sendTo(to http.ResponseWriter) {
-	maps.Copy(to.Header(), w.header)
-	if w.status != 0 {
-		to.WriteHeader(w.status)
-	}
-	to.Write(w.body.Bytes())
 }
