@@ -22,8 +22,7 @@ func TestPostedReviewsAreReadBack(t *testing.T) {
 		t.Fatalf("posted %+v, %v; want both comments kept", first, err)
 	}
 	remarks, err := w.as(octocat).ReviewRemarks(t.Context(), ref, first.ID)
-	if err != nil || len(remarks) != 2 || remarks[0].Path != "topic.go" || remarks[0].Line != 4 || remarks[0].Body != "Why 1?" ||
-		remarks[1].Line != 5 {
+	if err != nil || !slices.Equal(remarks, []string{"Why 1?", "Why these?"}) {
 		t.Errorf("remarks %+v, %v", remarks, err)
 	}
 	second := w.commit("topic", map[string]string{"topic.go": "package main\n"})

@@ -153,8 +153,8 @@ func (c *Client) HeadSHA(ctx context.Context, ref Ref) (string, error) {
 	return sha, nil
 }
 
-// ReviewRemarks returns the line comments of one review, in GitHub's order. More than 2,000 are an error.
-func (c *Client) ReviewRemarks(ctx context.Context, ref Ref, review int64) ([]ReviewRemark, error) {
+// ReviewRemarks returns the texts of the line comments of one review, in GitHub's order. More than 2,000 are an error.
+func (c *Client) ReviewRemarks(ctx context.Context, ref Ref, review int64) ([]string, error) {
 	op := fmt.Sprintf("read the comments of review %d on %s", review, ref)
 	listed, whole, err := readAll(func(page *github.ListOptions) ([]*github.PullRequestComment, *github.Response, error) {
 		return c.rest.PullRequests.ListReviewComments(ctx, ref.Owner, ref.Name, ref.Number, review, page)
@@ -165,11 +165,9 @@ func (c *Client) ReviewRemarks(ctx context.Context, ref Ref, review int64) ([]Re
 	case !whole:
 		return nil, &Error{Op: op, Message: "there are more than this program reads"}
 	}
-	var all []ReviewRemark
+	var all []string
 	for _, remark := range listed {
-		// GitHub omits "line" from this list if the newest push made it invalid.
-		line := cmp.Or(remark.GetLine(), remark.GetOriginalLine())
-		all = append(all, ReviewRemark{Path: remark.GetPath(), Line: line, Body: remark.GetBody()})
+		all = append(all, remark.GetBody())
 	}
 	return all, nil
 }

@@ -169,13 +169,6 @@ type SubmittedReview struct {
 	URL         string
 }
 
-// ReviewRemark is one comment of a review on lines of the diff.
-type ReviewRemark struct {
-	Path string
-	Line int    // 1-based; a line of the reviewed commit if the head no longer has it
-	Body string // untrusted text
-}
-
 // AllComments are all texts on the pull request, oldest first: the comments, the texts of reviews, and the
 // comments in threads.
 func (pr PullRequest) AllComments() []Comment {

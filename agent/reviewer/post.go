@@ -200,8 +200,8 @@ func (r *Reviewer) missing(ctx context.Context, ref forge.Ref, posted forge.Post
 		return nil, err
 	}
 	there := map[string]bool{}
-	for _, k := range kept {
-		if id, ok := verdict.TaggedFinding(k.Body); ok {
+	for _, text := range kept {
+		if id, ok := verdict.TaggedFinding(text); ok {
 			there[id] = true
 		}
 	}

@@ -59,7 +59,7 @@ type Reader interface {
 	PullRequest(ctx context.Context, ref forge.Ref) (forge.PullRequest, error)
 	FailedChecks(ctx context.Context, repo forge.Repo, sha string) ([]forge.FailedCheck, error)
 	Permission(ctx context.Context, repo forge.Repo, login string) (forge.Permission, error)
-	ReviewRemarks(ctx context.Context, ref forge.Ref, review int64) ([]forge.ReviewRemark, error)
+	ReviewRemarks(ctx context.Context, ref forge.Ref, review int64) ([]string, error)
 	History(ctx context.Context, repo forge.Repo, since time.Time, most int) (past []forge.Past, more bool, err error)
 }
 
