@@ -207,6 +207,15 @@ type Result struct {
 	FirstByte time.Duration
 }
 
+// Add adds the figures of another turn, during which this one did not run.
+func (r *Result) Add(other Result) {
+	r.Usage = r.Usage.Plus(other.Usage)
+	r.CostUSD += other.CostUSD
+	r.Retries += other.Retries
+	r.Turns += other.Turns
+	r.Duration += other.Duration
+}
+
 // Progress is an event in a session. Text comes from the model or its tools: it is one line of at most 200
 // printable characters, and otherwise untrusted.
 type Progress struct {

@@ -169,21 +169,12 @@ func (x *Examination) checkedBy(r engine.Result) {
 	x.Checker = cmp.Or(x.Checker, strings.TrimSpace(r.Engine+" "+r.Model))
 }
 
-// spend adds the figures of an additional session, during which no other one ran.
-func (x *Examination) spend(r engine.Result) {
-	x.Result.Usage = x.Result.Usage.Plus(r.Usage)
-	x.Result.CostUSD += r.CostUSD
-	x.Result.Retries += r.Retries
-	x.Result.Turns += r.Turns
-	x.Result.Duration += r.Duration
-}
-
 // together adds the figures of sessions that ran at the same time since began: what they used is added up, but the time
 // has passed only once.
 func (x *Examination) together(began time.Time, all ...engine.Result) {
 	took := x.Result.Duration + time.Since(began)
 	for _, r := range all {
-		x.spend(r)
+		x.Result.Add(r)
 	}
 	x.Result.Duration = took
 }

@@ -41,7 +41,7 @@ func (p *Prepared) readBack(ctx context.Context, x *Examination, j *verdict.Judg
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	x.spend(result)
+	x.Result.Add(result)
 	var passages []verdict.Passage
 	if err == nil {
 		// Hidden characters, for instance, are quoted as they are shown.

@@ -259,7 +259,7 @@ func (t *talk) ask(ctx context.Context, prompt Prompt, nonce string) (verdict.Ju
 	}
 	sum.SessionID, sum.Engine, sum.Model = result.SessionID, result.Engine, result.Model
 	sum.Switched = cmp.Or(sum.Switched, result.Switched)
-	t.x.spend(result)
+	t.x.Result.Add(result)
 	if err != nil {
 		return verdict.Judgement{}, err
 	}

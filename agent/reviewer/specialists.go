@@ -94,8 +94,7 @@ func (p *Prepared) specialist(ctx context.Context, req engine.Request, group []v
 			Part{"group", "\n# Your dimensions\n\nOthers walk the other dimensions. Walk these alone: " + strings.Join(names(group), ", ") +
 				". Under each of the others say \"left to another session\".\n"})
 		result, err := session.Ask(ctx, prompt.String())
-		spent.Usage, spent.CostUSD, spent.Duration = spent.Usage.Plus(result.Usage), spent.CostUSD+result.CostUSD, spent.Duration+result.Duration
-		spent.Retries, spent.Turns = spent.Retries+result.Retries, spent.Turns+result.Turns
+		spent.Add(result)
 		if err != nil {
 			return found, err
 		}

@@ -105,11 +105,7 @@ func (s *session) whileOn(ctx context.Context, prompt string) (engine.Result, er
 
 // added adds a result to the sum, and says which model answered.
 func (s *session) added(sum, r engine.Result) engine.Result {
-	r.Usage = r.Usage.Plus(sum.Usage)
-	r.CostUSD += sum.CostUSD
-	r.Retries += sum.Retries
-	r.Turns += sum.Turns
-	r.Duration += sum.Duration
+	r.Add(sum)
 	if !sum.Started.IsZero() {
 		r.Started = sum.Started
 	}
