@@ -38,7 +38,7 @@ func (p *Prepared) Conclude(ctx context.Context, x Examination) (Outcome, error)
 	if len(p.scan.found) == 0 {
 		out.Record.Edits = p.edits(ctx, j)
 	}
-	err := p.writer().render(ctx, &out, true)
+	err := p.render(ctx, &out, true)
 	return out, err
 }
 

@@ -127,7 +127,7 @@ func (c Checkout) linesOfHead(ctx context.Context, merged map[string]diff.File) 
 
 // describe is the text of one finding for its author: tag, severity and rule, then the argument. With
 // replace, its suggestion replaces exactly the commented lines.
-func (w reviewWriter) describe(f verdict.Finding, replace bool) string {
+func (p *Prepared) describe(f verdict.Finding, replace bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**[%s] %s**", f.Dimension, f.Severity)
 	if f.Rule != "" {
@@ -146,7 +146,7 @@ func (w reviewWriter) describe(f verdict.Finding, replace bool) string {
 			b.WriteString(", does not block")
 		}
 	}
-	return b.String() + "\n\n" + w.argue(f, replace)
+	return b.String() + "\n\n" + p.argue(f, replace)
 }
 
 // lowering says that another session lowered a finding.
@@ -155,7 +155,7 @@ func lowering(f verdict.Finding) string {
 }
 
 // argue is the argument of a finding: the claim, why it matters, the fix, and how to verify it.
-func (w reviewWriter) argue(f verdict.Finding, replace bool) string {
+func (p *Prepared) argue(f verdict.Finding, replace bool) string {
 	var b strings.Builder
 	b.WriteString(prose(clip(strings.TrimSpace(f.Claim), maxField)))
 	if f.Late {
@@ -166,7 +166,7 @@ func (w reviewWriter) argue(f verdict.Finding, replace bool) string {
 	}
 	b.WriteString(labelled("Why it matters", f.Why))
 	b.WriteString(labelled("Why it was lowered", f.Reach))
-	if criterion := w.criteria.criterion(f.Rule); criterion != "" {
+	if criterion := p.criteria.criterion(f.Rule); criterion != "" {
 		b.WriteString("\n\n**The rule:** " + criterion)
 	}
 	if fix := clip(strings.Trim(f.Suggestion, "\r\n"), 2*maxField); fix != "" {
@@ -270,12 +270,12 @@ func code(text string) string {
 }
 
 // comment is a finding as a comment on lines of the diff.
-func (w reviewWriter) comment(f verdict.Finding, a place, head func(path string) ([]byte, error)) forge.ReviewComment {
+func (p *Prepared) comment(f verdict.Finding, a place, head func(path string) ([]byte, error)) forge.ReviewComment {
 	text, replace := replacement(f, a.anchor, head)
 	if replace {
 		f.Suggestion = text
 	}
-	body := w.describe(f, replace)
+	body := p.describe(f, replace)
 	switch {
 	case a.removed:
 		body += "\n\nIt is about lines that the change removes here."

@@ -29,13 +29,13 @@ func (r *Reviewer) post(ctx context.Context, pr forge.PullRequest, p *Prepared, 
 	if p.CI != ci(now) && !out.Carried {
 		// The headline says how CI stands now.
 		p.CI = ci(now)
-		if err := p.writer().render(ctx, out, true); err != nil {
+		if err := p.render(ctx, out, true); err != nil {
 			return err
 		}
 	}
 	posted, err := r.Post.PostReview(ctx, pr.Ref, out.Review)
 	if errors.Is(err, forge.ErrBadAnchor) {
-		if err = p.writer().render(ctx, out, false); err != nil {
+		if err = p.render(ctx, out, false); err != nil {
 			return err
 		}
 		posted, err = r.Post.PostReview(ctx, pr.Ref, out.Review)
@@ -139,7 +139,7 @@ func (r *Reviewer) follow(ctx context.Context, pr forge.PullRequest, p *Prepared
 		if f, ok := anew[t.Finding]; ok {
 			lead := fmt.Sprintf("Still there in round %d%s.", out.Record.Round, p.turned(f))
 			f.Rule = "" // the thread begins with the rule
-			text := clipBlock(lead+"\n\n"+p.writer().argue(f, false), maxComment)
+			text := clipBlock(lead+"\n\n"+p.argue(f, false), maxComment)
 			if err := r.Say.Reply(ctx, pr.Ref, t.Comment, text); err != nil {
 				log.Warn().Err(err).Str("finding", t.Finding).Msg("cannot answer in the thread of a finding that is still there")
 			}

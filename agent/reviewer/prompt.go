@@ -176,8 +176,8 @@ func (m material) rows() string {
 		"of them is dropped.\n" + list.String() + "\n" + idle
 }
 
-// describe quotes what people and machines wrote about the change.
-func (m material) describe() string {
+// quoteTexts quotes what people and machines wrote about the change.
+func (m material) quoteTexts() string {
 	s := m.Subject
 	return m.quote(Passage{"title", s.Title}) + m.quote(Passage{"description", hidden.RevealComments(s.Body)}) +
 		m.quote(Passage{"commit messages", s.messages(s.Ledger)}) + m.quoteAll(s.Said) + m.quoteAll(s.Reported)

@@ -27,54 +27,41 @@ const (
 	maxPlace  = 160
 )
 
-// reviewWriter writes the review of one change.
-type reviewWriter struct {
-	Subject
-	criteria   criteria
-	understood change.Change
-	tripped    tripped
-	tokens     int // an estimate of how much there was to read
-}
-
-func (p *Prepared) writer() reviewWriter {
-	return reviewWriter{Subject: p.Subject, criteria: p.criteria, understood: p.understood, tripped: p.tripped, tokens: p.tokens}
-}
-
 // render writes an outcome's review. With inline, findings that have a place in the diff become comments there. The
 // others go into the body, since GitHub rejects a whole review if it does not know the line of one comment.
 // Findings that an earlier round posted are listed and not posted again.
-func (w reviewWriter) render(ctx context.Context, out *Outcome, inline bool) error {
+func (p *Prepared) render(ctx context.Context, out *Outcome, inline bool) error {
 	j, record := out.Judgement, out.Record
-	seal, err := record.Seal(w.Signer)
+	seal, err := record.Seal(p.Signer)
 	if err != nil {
 		return err
 	}
 	findings := slices.Clone(j.Answer.Findings)
 	slices.SortStableFunc(findings, func(a, b verdict.Finding) int { return a.Severity.Rank() - b.Severity.Rank() })
 
-	shownAt, head := w.places(ctx), w.at(ctx, w.Diff.Head)
+	shownAt, head := p.places(ctx), p.at(ctx, p.Diff.Head)
 	review := forge.Review{SHA: record.Head, Event: string(record.Verdict)}
-	blocks := []string{w.headline(j, record)}
+	blocks := []string{p.headline(j, record)}
 	blocks = append(blocks, listed("", doubts(j))...)
 	blocks = append(blocks, listed(heldHeading, held(j.Holds))...)
 	blocks = append(blocks, listed(suspectedHeading, answered(j.Evidence))...)
-	blocks = append(blocks, listed("#### Still there from earlier rounds\n\n", w.stillThere(findings, shownAt))...)
+	blocks = append(blocks, listed("#### Still there from earlier rounds\n\n", p.stillThere(findings, shownAt))...)
 	for _, f := range findings {
-		if w.Ledger.ByID(f.ID) != nil {
+		if p.Ledger.ByID(f.ID) != nil {
 			continue
 		}
 		shown := shownAt(f)
 		if inline && shown.ok && len(review.Comments) < maxComments {
-			review.Comments = append(review.Comments, w.comment(f, shown, head))
+			review.Comments = append(review.Comments, p.comment(f, shown, head))
 			continue
 		}
-		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(clip(shown.name, maxPlace)), w.describe(f, false)))
+		blocks = append(blocks, fmt.Sprintf("---\n%s\n\n%s", code(clip(shown.name, maxPlace)), p.describe(f, false)))
 	}
-	blocks = append(blocks, w.leftOut(), refuted(j), notListed(j), w.forOwners(j))
+	blocks = append(blocks, p.leftOut(), refuted(j), notListed(j), p.forOwners(j))
 	if len(findings) > 0 {
 		blocks = append(blocks, contradict)
 	}
-	foot := w.footer(j, record, out.session) + "\n\n" + seal
+	foot := p.footer(j, record, out.session) + "\n\n" + seal
 	review.Body, out.More = paginate(blocks, foot, record.Head)
 	out.Review = review
 	return nil
@@ -116,7 +103,7 @@ const contradict = "<sub>If a finding is wrong, comment `/touchstone dispute ID 
 
 // headline says the result: the verdict and counts as code words them, then the session's own summary. It
 // also counts the earlier findings that are gone and the files that were left out, which were not read.
-func (w reviewWriter) headline(j verdict.Judgement, r verdict.Record) string {
+func (p *Prepared) headline(j verdict.Judgement, r verdict.Record) string {
 	word := "Approved"
 	if r.Verdict != verdict.Approve {
 		word = "Changes requested"
@@ -127,7 +114,7 @@ func (w reviewWriter) headline(j verdict.Judgement, r verdict.Record) string {
 		word   string
 	}{{verdict.Verified, "fixed"}, {verdict.Withdrawn, "withdrawn"}, {verdict.NotFound, "not found again"},
 		{verdict.Refuted, "refuted by a second session"}} {
-		if n := w.closed(r.Ledger, way.status); n > 0 {
+		if n := p.closed(r.Ledger, way.status); n > 0 {
 			head += fmt.Sprintf(" · %d %s", n, way.word)
 		}
 	}
@@ -136,9 +123,9 @@ func (w reviewWriter) headline(j verdict.Judgement, r verdict.Record) string {
 		head += fmt.Sprintf(" · %d lowered by a second session", n)
 	}
 	if r.Verdict == verdict.Approve {
-		head += w.andCI()
+		head += p.andCI()
 	}
-	if n := len(w.understood.LeftOut); n > 0 {
+	if n := len(p.understood.LeftOut); n > 0 {
 		head += " · " + verdict.Amount(n, "file", "files") + " not read"
 	}
 	if s := strings.TrimSpace(j.Answer.Summary); s != "" {
@@ -212,13 +199,13 @@ func held(holds []verdict.Hold) (lines []string) {
 }
 
 // stillThere lists the findings of earlier rounds that this round found again.
-func (w reviewWriter) stillThere(findings []verdict.Finding, shown func(verdict.Finding) place) (lines []string) {
+func (p *Prepared) stillThere(findings []verdict.Finding, shown func(verdict.Finding) place) (lines []string) {
 	threads := map[string]Thread{}
-	for _, t := range w.Threads {
+	for _, t := range p.Threads {
 		threads[t.Finding] = t
 	}
 	for _, f := range findings {
-		e, t := w.Ledger.ByID(f.ID), threads[f.ID]
+		e, t := p.Ledger.ByID(f.ID), threads[f.ID]
 		if e == nil {
 			continue
 		}
@@ -308,14 +295,14 @@ func ended(text string) string {
 }
 
 // forOwners tells the owners of the guidelines which rules are broken again and again.
-func (w reviewWriter) forOwners(j verdict.Judgement) string {
-	rules := w.tripped.recurred(j)
+func (p *Prepared) forOwners(j verdict.Judgement) string {
+	rules := p.tripped.recurred(j)
 	if len(rules) == 0 {
 		return ""
 	}
 	var lines []string
 	for _, rule := range rules {
-		lines = append(lines, fmt.Sprintf("- %s, in %d other pull requests of the last %d days", code(rule), w.tripped[rule],
+		lines = append(lines, fmt.Sprintf("- %s, in %d other pull requests of the last %d days", code(rule), p.tripped[rule],
 			int(pastSpan.Hours()/24)))
 	}
 	return details("For the owners of the guidelines: rules that are often broken here",
@@ -332,31 +319,31 @@ func details(summary, text string) string {
 }
 
 // leftOut says which files the session was not shown, and why.
-func (w reviewWriter) leftOut() string {
-	if len(w.understood.LeftOut) == 0 {
+func (p *Prepared) leftOut() string {
+	if len(p.understood.LeftOut) == 0 {
 		return ""
 	}
 	var lines []string
-	for _, f := range w.understood.LeftOut {
+	for _, f := range p.understood.LeftOut {
 		lines = append(lines, fmt.Sprintf("- %s: %s", code(clip(change.Spell(f.Path), maxPlace)), f.Reason))
 	}
-	return details("Left out of the review: "+verdict.Amount(len(w.understood.LeftOut), "file", "files")+" that nobody wrote by hand",
+	return details("Left out of the review: "+verdict.Amount(len(p.understood.LeftOut), "file", "files")+" that nobody wrote by hand",
 		strings.Join(listed("", lines), "\n"))
 }
 
 // footer says how the review was made.
-func (w reviewWriter) footer(j verdict.Judgement, r verdict.Record, session engine.Result) string {
+func (p *Prepared) footer(j verdict.Judgement, r verdict.Record, session engine.Result) string {
 	parts := []string{
 		fmt.Sprintf("round %d", r.Round),
-		fmt.Sprintf("tier %s (%s)", w.understood.Tier, code(clip(w.understood.Why, maxPlace))),
+		fmt.Sprintf("tier %s (%s)", p.understood.Tier, code(clip(p.understood.Why, maxPlace))),
 		verdict.Amount(len(j.Answer.Dimensions), "dimension", "dimensions"),
 		fmt.Sprintf("%d of %s", r.Coverage.Examined, verdict.Amount(r.Coverage.Files, "file", "files")),
 	}
-	if n := len(w.understood.Parts); n > 1 {
+	if n := len(p.understood.Parts); n > 1 {
 		parts = append(parts, fmt.Sprintf("in %d parts", n))
 	}
-	if w.tokens > window/2 {
-		parts = append(parts, fmt.Sprintf("about %d thousand tokens to read, more than half of a context window", w.tokens/1000))
+	if p.tokens > window/2 {
+		parts = append(parts, fmt.Sprintf("about %d thousand tokens to read, more than half of a context window", p.tokens/1000))
 	}
 	if r.Coverage.LeftOut > 0 {
 		parts = append(parts, fmt.Sprintf("%d left out", r.Coverage.LeftOut))
@@ -381,7 +368,7 @@ func (w reviewWriter) footer(j verdict.Judgement, r verdict.Record, session engi
 	if j.Unread {
 		parts = append(parts, "its text was not read by another session")
 	}
-	if same := verdict.SameModel(w.fixer(), reviewer, r.Checker); same != "" {
+	if same := verdict.SameModel(p.fixer(), reviewer, r.Checker); same != "" {
 		parts = append(parts, same)
 	}
 	parts = append(parts, "guidelines "+r.Guidelines, "head "+verdict.Short(r.Head))

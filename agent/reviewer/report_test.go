@@ -21,13 +21,13 @@ type unread struct{ Files }
 func (unread) ReadFile(context.Context, string, string) ([]byte, error) { return nil, fs.ErrNotExist }
 
 // reported is a change of a.go in two hunks, and of a file that is gone.
-func reported() reviewWriter {
+func reported() *Prepared {
 	shown := diff.Diff{Head: strings.Repeat("a", 40), Files: []diff.File{
 		{Path: "a.go", Status: "modified", Hunks: []diff.Hunk{{NewStart: 10, NewLines: 5}, {NewStart: 30, NewLines: 3}}},
 		{Path: "gone.go", Status: "deleted", Hunks: []diff.Hunk{{OldStart: 1, OldLines: 9}}},
 		{Path: "mode.sh", Status: "mode-changed"},
 	}}
-	return reviewWriter{Subject: Subject{Rounds: Rounds{Round: 2}, Checkout: Checkout{Diff: shown}}}
+	return &Prepared{material: material{Subject: Subject{Rounds: Rounds{Round: 2}, Checkout: Checkout{Diff: shown}}}}
 }
 
 func about(path string, start, line int) verdict.Finding {
@@ -38,13 +38,13 @@ func about(path string, start, line int) verdict.Finding {
 }
 
 // rendered is the outcome of a round that found these, with its review.
-func rendered(t *testing.T, w reviewWriter, findings ...verdict.Finding) Outcome {
+func rendered(t *testing.T, p *Prepared, findings ...verdict.Finding) Outcome {
 	t.Helper()
-	w.Files = unread{}
+	p.Files = unread{}
 	j := verdict.Judgement{Verdict: verdict.RequestChanges, Answer: verdict.Answer{Findings: findings}}
 	r := Outcome{Judgement: j,
-		Record: verdict.Record{Verdict: verdict.RequestChanges, Head: w.Diff.Head, Round: 2, Ledger: w.Ledger.After(2, j)}}
-	if err := w.render(t.Context(), &r, true); err != nil {
+		Record: verdict.Record{Verdict: verdict.RequestChanges, Head: p.Diff.Head, Round: 2, Ledger: p.Ledger.After(2, j)}}
+	if err := p.render(t.Context(), &r, true); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -112,16 +112,16 @@ func TestReportStaysWithinGitHubsLimit(t *testing.T) {
 }
 
 func TestWhatWasPostedBeforeIsListedAndNotPostedAgain(t *testing.T) {
-	w := reported()
+	p := reported()
 	old, back, fresh := about("a.go", 0, 12), about("a.go", 0, 13), about("a.go", 0, 14)
 	old.Claim, back.Claim, fresh.Claim = "The old one.", "The one that is back.", "The new one."
 	for _, f := range []*verdict.Finding{&old, &back, &fresh} {
 		f.ID = verdict.Fingerprint(*f)
 	}
-	w.Ledger = verdict.Ledger(nil).After(1, verdict.Judgement{Answer: verdict.Answer{Findings: []verdict.Finding{old, back}}})
-	w.Ledger[1].Status = verdict.Verified
-	w.Threads = []Thread{{Finding: old.ID, URL: "https://github.com/acme/app/pull/1#discussion_r7", Resolved: true, ResolvedBy: "octocat"}}
-	r := rendered(t, w, old, back, fresh)
+	p.Ledger = verdict.Ledger(nil).After(1, verdict.Judgement{Answer: verdict.Answer{Findings: []verdict.Finding{old, back}}})
+	p.Ledger[1].Status = verdict.Verified
+	p.Threads = []Thread{{Finding: old.ID, URL: "https://github.com/acme/app/pull/1#discussion_r7", Resolved: true, ResolvedBy: "octocat"}}
+	r := rendered(t, p, old, back, fresh)
 	if len(r.Review.Comments) != 1 || !strings.Contains(r.Review.Comments[0].Body, "The new one.") {
 		t.Errorf("the comments are %+v", r.Review.Comments)
 	}
@@ -159,32 +159,32 @@ func TestSuggestionsReplaceExactlyTheirLines(t *testing.T) {
 		})
 	}
 	f := verdict.Finding{ID: "0badcafe", Dimension: verdict.Doc, Severity: verdict.Minor, Suggestion: "two"}
-	if got := (reviewWriter{}).describe(f, true); !strings.Contains(got, "```suggestion\ntwo\n```") {
+	if got := (&Prepared{}).describe(f, true); !strings.Contains(got, "```suggestion\ntwo\n```") {
 		t.Error(got)
 	}
-	if got := (reviewWriter{}).describe(f, false); strings.Contains(got, "suggestion") || !strings.Contains(got, "```\ntwo\n```") {
+	if got := (&Prepared{}).describe(f, false); strings.Contains(got, "suggestion") || !strings.Contains(got, "```\ntwo\n```") {
 		t.Error(got)
 	}
 	f.Suggestion = "first\n /merge this"
-	if got := (reviewWriter{}).describe(f, true); strings.Contains(got, "suggestion") || !strings.Contains(got, "\n>  /merge this\n") {
+	if got := (&Prepared{}).describe(f, true); strings.Contains(got, "suggestion") || !strings.Contains(got, "\n>  /merge this\n") {
 		t.Errorf("a line that orders a bot around is not quoted: %s", got)
 	}
-	if id, ok := verdict.TaggedFinding((reviewWriter{}).describe(f, false)); !ok || id != f.ID {
+	if id, ok := verdict.TaggedFinding((&Prepared{}).describe(f, false)); !ok || id != f.ID {
 		t.Errorf("the comment's finding reads as %v", id)
 	}
 }
 
 func TestFooterTellsHowTheReviewCameAbout(t *testing.T) {
-	w := reported()
-	w.Files = unread{}
+	p := reported()
+	p.Files = unread{}
 	out := Outcome{
 		Judgement: verdict.Judgement{Verdict: verdict.RequestChanges},
-		Record: verdict.Record{Verdict: verdict.RequestChanges, Head: w.Diff.Head, Round: 2, Engine: "claude", Model: "haiku", CostUSD: 0.5,
+		Record: verdict.Record{Verdict: verdict.RequestChanges, Head: p.Diff.Head, Round: 2, Engine: "claude", Model: "haiku", CostUSD: 0.5,
 			Usage: verdict.Usage{Input: 1, CacheRead: 3, Output: 7}},
 		session: engine.Result{FirstByte: 1234 * time.Millisecond, Retries: 2,
 			Switched: "The large model is overloaded, so <haiku> answered for @octocat."},
 	}
-	if err := w.render(t.Context(), &out, true); err != nil {
+	if err := p.render(t.Context(), &out, true); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"4 tokens in (75 % cached), 7 out · $0.50", "first byte after 1.23s", "2 requests made again",
@@ -196,13 +196,13 @@ func TestFooterTellsHowTheReviewCameAbout(t *testing.T) {
 }
 
 func TestHoldsStandInTheReview(t *testing.T) {
-	w := reported()
-	w.Files = unread{}
+	p := reported()
+	p.Files = unread{}
 	j := verdict.Judgement{Verdict: verdict.Approve}
 	j.Hold(verdict.Hold{Kind: verdict.QualityBar, Rule: "severity/Q1", Path: ".coveragerc", Line: 3,
 		Detail: "Lowered for @octocat. Before: `85`. After: `80`."})
-	r := Outcome{Judgement: j, Record: verdict.Record{Verdict: j.Verdict, Head: w.Diff.Head, Round: 2}}
-	if err := w.render(t.Context(), &r, true); err != nil {
+	r := Outcome{Judgement: j, Record: verdict.Record{Verdict: j.Verdict, Head: p.Diff.Head, Round: 2}}
+	if err := p.render(t.Context(), &r, true); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"Only a person can let this pass",
@@ -214,7 +214,7 @@ func TestHoldsStandInTheReview(t *testing.T) {
 }
 
 func TestNoListHasNoEnd(t *testing.T) {
-	w := reported()
+	p := reported()
 	var known []verdict.Finding
 	for i := range 180 {
 		f := about("a.go", 0, i)
@@ -222,8 +222,8 @@ func TestNoListHasNoEnd(t *testing.T) {
 		f.ID = verdict.Fingerprint(f)
 		known = append(known, f)
 	}
-	w.Ledger = verdict.Ledger(nil).After(1, verdict.Judgement{Answer: verdict.Answer{Findings: known}})
-	r := rendered(t, w, known...)
+	p.Ledger = verdict.Ledger(nil).After(1, verdict.Judgement{Answer: verdict.Answer{Findings: known}})
+	r := rendered(t, p, known...)
 	if !strings.Contains(r.Review.Body+strings.Join(r.More, ""), "- 80 more") ||
 		slices.ContainsFunc(append(r.More, r.Review.Body), func(s string) bool { return len(s) > forge.MaxBody }) {
 		t.Errorf("%d bytes and %d more texts", len(r.Review.Body), len(r.More))
@@ -252,13 +252,13 @@ func TestEveryBlockIsClosed(t *testing.T) {
 	for _, text := range []string{"```\nx", "```\nx\n```", "~~~ go\n" + strings.Repeat("x\n", maxComment), "<details>", "a `b"} {
 		f := about("b.go", 0, 1)
 		f.Claim, f.Why, f.Verify, f.Suggestion = text, text, text, text
-		w := reported()
-		w.Files = unread{}
+		p := reported()
+		p.Files = unread{}
 		j := verdict.Judgement{Verdict: verdict.RequestChanges, Doubts: []string{text},
 			Answer: verdict.Answer{Summary: text, Findings: []verdict.Finding{f}}}
 		j.Hold(verdict.Hold{Kind: verdict.HiddenText, Detail: text})
-		r := Outcome{Judgement: j, Record: verdict.Record{Verdict: j.Verdict, Head: w.Diff.Head, Round: 2}}
-		if err := w.render(t.Context(), &r, true); err != nil {
+		r := Outcome{Judgement: j, Record: verdict.Record{Verdict: j.Verdict, Head: p.Diff.Head, Round: 2}}
+		if err := p.render(t.Context(), &r, true); err != nil {
 			t.Fatal(err)
 		}
 		open := ""
@@ -283,10 +283,10 @@ func TestEveryBlockIsClosed(t *testing.T) {
 }
 
 func TestFooterTellsOfACrowdedWindow(t *testing.T) {
-	w := reported()
+	p := reported()
 	for tokens, want := range map[int]bool{window / 2: false, window/2 + 1000: true} {
-		w.tokens = tokens
-		body := rendered(t, w, about("a.go", 0, 12)).Review.Body
+		p.tokens = tokens
+		body := rendered(t, p, about("a.go", 0, 12)).Review.Body
 		if strings.Contains(body, "about 101 thousand tokens to read") != want {
 			t.Errorf("%d tokens: %s", tokens, body)
 		}

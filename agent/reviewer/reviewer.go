@@ -10,7 +10,7 @@
 //	scan.go       Subject                             ->  scan: what code finds without a model
 //	prompt.go     Subject, criteria, change.Change    ->  material: what a session is given to read
 //	session.go    material                            ->  Examination: what the session answered
-//	conclude.go   Examination, scan                   ->  Outcome, by report.go's reviewWriter
+//	conclude.go   Examination, scan                   ->  Outcome, its review by report.go
 //	post.go       Outcome                             ->  the posted review
 package reviewer
 

@@ -57,7 +57,7 @@ func (m material) prompt(part int, nonce string) Prompt {
 	return append(Prompt{
 		{"subject", m.subject()},
 		{"rows", m.rows()},
-		{"said", m.describe()},
+		{"said", m.quoteTexts()},
 		{"guides", m.guidance()},
 		{"earlier rounds", m.earlier()},
 		{"recurrence", m.recurring()},

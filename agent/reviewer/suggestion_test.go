@@ -45,7 +45,7 @@ func TestDiffsThatAreSuggestions(t *testing.T) {
 	f := about("code.go", 0, 2)
 	f.Suggestion = "@@ -2 +2 @@\n-\ttwo()\n+\tsafe()"
 	read := func(string) ([]byte, error) { return []byte(head), nil }
-	comment := func(a anchor) forge.ReviewComment { return (reviewWriter{}).comment(f, place{anchor: a}, read) }
+	comment := func(a anchor) forge.ReviewComment { return (&Prepared{}).comment(f, place{anchor: a}, read) }
 	if body := comment(anchor{path: "code.go", line: 2, side: "RIGHT", exact: true}).Body; !strings.Contains(body,
 		"```suggestion\n\tsafe()\n```") {
 		t.Errorf("the comment says:\n%s", body)
