@@ -106,7 +106,7 @@ func failedRun(run *github.CheckRun) FailedCheck {
 	output := run.GetOutput()
 	said := strings.TrimSpace(output.GetTitle() + "\n" + output.GetSummary())
 	return FailedCheck{
-		Name: run.GetName(), URL: run.GetDetailsURL(),
+		Name:    run.GetName(),
 		Summary: strings.TrimSpace("It ended as " + run.GetConclusion() + ".\n" + Tail(said, maxSummaryBytes)),
 		Text:    Tail(output.GetText(), maxTextBytes),
 	}
@@ -143,8 +143,7 @@ func (c *Client) failedStatuses(ctx context.Context, repo Repo, sha string) ([]F
 	var failed []FailedCheck
 	for _, status := range all {
 		if statusState(status.GetState()) == CheckFailure && !OwnContext(status.GetContext()) {
-			failed = append(failed, FailedCheck{Name: status.GetContext(), URL: status.GetTargetURL(),
-				Summary: Tail(status.GetDescription(), maxSummaryBytes)})
+			failed = append(failed, FailedCheck{Name: status.GetContext(), Summary: Tail(status.GetDescription(), maxSummaryBytes)})
 		}
 	}
 	return failed, nil

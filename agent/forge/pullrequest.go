@@ -331,7 +331,6 @@ type Listed struct {
 // FailedCheck is a check that ended without success, and what it reported.
 type FailedCheck struct {
 	Name    string
-	URL     string
 	Summary string // for a check run it begins with the conclusion; at most about 16 KiB of untrusted text
 	Text    string // annotations, report and the end of the log: at most about 100 KiB of untrusted text, without secrets
 }
