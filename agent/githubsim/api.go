@@ -218,7 +218,7 @@ func (c *call) needWriteUnless(author *account) {
 // needTriage refuses callers who may not change labels.
 // https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization
 func (c *call) needTriage() {
-	if c.repo.Archived || !c.repo.atLeast(c.user, "triage") {
+	if !c.repo.atLeast(c.user, "triage") {
 		fail(refuse(http.StatusForbidden, "Must have triage access to %s.", c.repo.fullName()))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -130,8 +129,6 @@ type checkRunInput struct {
 		Title, Summary, Text string
 		Annotations          []annotation
 	}
-	StartedAt   time.Time `json:"started_at"`
-	CompletedAt time.Time `json:"completed_at"`
 }
 
 func (c *call) createCheckRun() reply {

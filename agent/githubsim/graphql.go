@@ -118,7 +118,7 @@ func (c *call) forbidden() error {
 func (c *call) repoNode(r *repo) node {
 	return &graphql.Object{Type: "Repository", Fields: fields{
 		"id": nodeID("R", r.id), "databaseId": r.id, "name": r.Name, "nameWithOwner": r.fullName(),
-		"url": c.sim.url + "/" + r.fullName(), "isArchived": r.Archived, "isFork": r.parent != nil, "isPrivate": r.Private,
+		"url": c.sim.url + "/" + r.fullName(), "isArchived": false, "isFork": r.parent != nil, "isPrivate": r.Private,
 		"viewerPermission": strings.ToUpper(r.permission(c.user)), "squashMergeAllowed": !r.NoSquash,
 		"defaultBranchRef": field(func() any { return c.refNode(r, r.defaultBranch) }),
 		"pullRequest": fieldOf(func(a args) any {

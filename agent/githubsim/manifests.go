@@ -25,7 +25,6 @@ type manifest struct {
 	Name           string            `json:"name"`
 	URL            string            `json:"url"`
 	RedirectURL    string            `json:"redirect_url"`
-	Public         bool              `json:"public"`
 	Events         []string          `json:"default_events"`
 	Permissions    map[string]string `json:"default_permissions"`
 	HookAttributes struct {

@@ -129,7 +129,7 @@ func (r *repo) atLeast(a *account, role string) bool {
 	return slices.Index(roles, r.permission(a)) >= slices.Index(roles, role)
 }
 
-func (r *repo) canWrite(a *account) bool { return !r.Archived && r.atLeast(a, "write") }
+func (r *repo) canWrite(a *account) bool { return r.atLeast(a, "write") }
 
 // rights renders a permission in REST's format.
 func (r *repo) rights(a *account) object {

@@ -87,7 +87,7 @@ func (s *Sim) renderRepo(r *repo) object {
 		"private": r.Private, "visibility": "public", "html_url": html, "description": nil, "fork": r.parent != nil,
 		"clone_url": html + ".git", "git_url": html + ".git", "ssh_url": html + ".git", "svn_url": html,
 		"mirror_url": nil, "homepage": nil, "language": nil, "license": nil, "topics": []string{},
-		"default_branch": r.defaultBranch, "archived": r.Archived, "disabled": false, "is_template": false,
+		"default_branch": r.defaultBranch, "archived": false, "disabled": false, "is_template": false,
 		"allow_forking": true, "web_commit_signoff_required": false, "size": 0, "forks": 0, "forks_count": 0,
 		"stargazers_count": 0, "watchers": 0, "watchers_count": 0, "network_count": 0, "subscribers_count": 0,
 		"has_issues": true, "has_projects": false, "has_downloads": false, "has_wiki": false, "has_pages": false,

@@ -194,8 +194,6 @@ type RepoOptions struct {
 	// ForkOf is the OWNER/NAME of the parent repository; the fork starts as a copy of it.
 	ForkOf  string
 	Private bool
-	// Archived repositories refuse every write.
-	Archived bool
 	// Permissions maps logins to admin, maintain, write, triage or read. Nil gives every login write access;
 	// the owner and administrators always have admin.
 	Permissions map[string]string
