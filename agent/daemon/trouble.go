@@ -20,9 +20,6 @@ const (
 	longHeld = 15 * time.Minute
 )
 
-// longestWait bounds the wait that a model's provider can ask for.
-const longestWait = time.Hour
-
 // trouble is a series of errors of one kind. The first error and the end of the series are logged; the errors
 // in between are logged at debug level.
 type trouble struct {
@@ -44,7 +41,7 @@ func (t *trouble) met(ctx context.Context, err error) time.Duration {
 		wait = max(wait, limited.RetryAfter)
 	}
 	if resting := new(engine.Error); errors.As(err, &resting) {
-		wait = max(wait, min(resting.RetryAfter, longestWait))
+		wait = max(wait, min(resting.RetryAfter, engine.LongestWait))
 	}
 	level := zerolog.WarnLevel
 	if t.n > 0 || t.held || ctx.Err() != nil {

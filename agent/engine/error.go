@@ -54,6 +54,10 @@ const (
 	Invalid Class = "invalid"
 )
 
+// LongestWait bounds the wait that a model's provider can ask for: the model is tried again after that for all pull
+// requests, and the next session may be another model's.
+const LongestWait = time.Hour
+
 // Error says why a session did not finish.
 type Error struct {
 	Class Class

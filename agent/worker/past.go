@@ -6,16 +6,13 @@ import (
 	"sync"
 	"time"
 
+	"touchstone/agent/engine"
 	"touchstone/agent/forge"
 	"touchstone/agent/journal"
 	"touchstone/agent/pull"
 	"touchstone/verdict"
 	"touchstone/verdict/decide"
 )
-
-// longestWait bounds the wait that a model's provider can ask for: the model is tried again after that for all pull
-// requests, and the next session may be another model's.
-const longestWait = time.Hour
 
 // past is what this machine remembers about a pull request since a time on GitHub's clock, and what it has
 // spent today. Orders do not reset today's spending.
@@ -31,7 +28,7 @@ func (a *Agent) past(pr forge.PullRequest, since time.Time) decide.History {
 	n, last := a.Journal.Attempts(pr.Ref.String(), pr.Head.SHA, since)
 	h.Attempts, h.Failed, h.Permanent = n, decide.Kind(last.Act), last.Outcome.Permanent
 	if n > 0 {
-		wait := max(a.Config().Rounds.Backoff.Duration()<<min(n-1, 6), min(last.Outcome.RetryAfter, longestWait))
+		wait := max(a.Config().Rounds.Backoff.Duration()<<min(n-1, 6), min(last.Outcome.RetryAfter, engine.LongestWait))
 		h.RetryIn = min(wait, max(0, last.Ended.Add(wait).Sub(a.now()))) // the clock may have been ahead
 	}
 	a.Journal.Each(func(e journal.Entry) {
