@@ -11,8 +11,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -77,7 +77,7 @@ func (cfg Config) api() (*url.URL, error) {
 		return nil, errors.New("github.api_url is not the address of an API; it looks like https://api.github.com/, " +
 			"https://api.NAME.ghe.com/ or https://HOST/api/v3/")
 	}
-	if api.Scheme != "https" && (api.Scheme != "http" || !loopback(api.Hostname())) {
+	if api.Scheme != "https" && (api.Scheme != "http" || !Loopback(api.Hostname())) {
 		return nil, fmt.Errorf("github.api_url %s would send the token unencrypted; use https", api)
 	}
 	if name, ok := strings.CutSuffix(api.Hostname(), ".ghe.com"); ok && !strings.HasPrefix(name, "api.") {
@@ -89,9 +89,10 @@ func (cfg Config) api() (*url.URL, error) {
 	return api, nil
 }
 
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+// Loopback reports whether a host of an address is this machine.
+func Loopback(host string) bool {
+	ip, _ := netip.ParseAddr(host) // zero for a name, such as 127.0.0.1.example.com
+	return host == "localhost" || ip.IsLoopback()
 }
 
 // graphqlURL is the URL of the GraphQL API:

@@ -32,7 +32,7 @@ func (c *Client) readLog(ctx context.Context, repo Repo, job int64, limit int) (
 	if err != nil {
 		return "", err
 	}
-	if place.Scheme != "https" && (c.rest.BaseURL.Scheme == "https" || !loopback(place.Hostname())) {
+	if place.Scheme != "https" && (c.rest.BaseURL.Scheme == "https" || !Loopback(place.Hostname())) {
 		return "", errors.New("GitHub gave an unencrypted address for it")
 	}
 	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)

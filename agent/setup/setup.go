@@ -10,11 +10,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
+	"touchstone/agent/forge"
 	"touchstone/relay/event"
 )
 
@@ -39,8 +39,7 @@ func ParseInvitation(link string) (Invitation, error) {
 		return Invitation{}, errors.New("that link has no invitation's code, or not the whole of it; give it in quotes, with all " +
 			"that stands behind the #")
 	}
-	ip, _ := netip.ParseAddr(address.Hostname()) // zero for a name, such as 127.0.0.1.example.com
-	if address.Scheme == "http" && address.Hostname() != "localhost" && !ip.IsLoopback() {
+	if address.Scheme == "http" && !forge.Loopback(address.Hostname()) {
 		return Invitation{}, fmt.Errorf("the connection to %s would not be encrypted, and the token could be read on its way; "+
 			"ask for a link that begins with https", address.Host)
 	}

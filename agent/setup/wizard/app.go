@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -102,11 +101,7 @@ func (a *App) findRelay(ctx context.Context) error {
 
 func onLoopback(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && forge.Loopback(u.Hostname())
 }
 
 // browse opens an address in the browser, once: after our page, GitHub redirects by itself.
