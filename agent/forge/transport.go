@@ -180,16 +180,11 @@ func limitedFor(response *http.Response, message string, now time.Time) (time.Du
 	return time.Minute, secondary || response.StatusCode == http.StatusTooManyRequests
 }
 
-// toldToWait returns how long the headers of a refusal say to wait, a day at most.
+// toldToWait returns how long the headers of a refusal say to wait, or until a used-up budget is reset: a day at most.
 func toldToWait(header http.Header, now time.Time) (time.Duration, bool) {
 	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil && seconds >= 0 {
 		return time.Duration(min(seconds, 86400)) * time.Second, true
 	}
-	return untilReset(header, now)
-}
-
-// untilReset returns how long until a used-up budget is reset.
-func untilReset(header http.Header, now time.Time) (time.Duration, bool) {
 	if header.Get("X-RateLimit-Remaining") != "0" {
 		return 0, false
 	}
