@@ -318,6 +318,20 @@ func Joined(text, between string) string {
 	return out.String()
 }
 
+// Without returns what a list has more often than another one, in its order. What has one key is the same.
+func Without[T any, K comparable](list, other []T, key func(T) K) (left []T) {
+	had := map[K]int{}
+	for _, one := range other {
+		had[key(one)]++
+	}
+	for _, one := range list {
+		if had[key(one)]--; had[key(one)] < 0 {
+			left = append(left, one)
+		}
+	}
+	return left
+}
+
 // Number reads a number as settings and programs write it.
 func Number(text string) (float64, bool) {
 	text = strings.TrimSuffix(strings.TrimSpace(text), "%")

@@ -115,17 +115,10 @@ func leavesOut(args []string) (first string) {
 	return first
 }
 
-// fewer returns the arguments that the other list does not have.
-func fewer(args, other []string) (left []string) {
-	rest := slices.Clone(other)
-	for _, a := range args {
-		if i := slices.Index(rest, a); i >= 0 {
-			rest = slices.Delete(rest, i, i+1)
-		} else if !printing.MatchString(a) {
-			left = append(left, a)
-		}
-	}
-	return left
+// fewer returns the arguments that the other list does not have, but those that only change what is printed.
+func fewer(args, other []string) []string {
+	left := change.Without(args, other, func(a string) string { return a })
+	return slices.DeleteFunc(left, printing.MatchString)
 }
 
 // context reports a remaining check that runs in another way than before, if no finding above says how.

@@ -96,15 +96,10 @@ func (x *examination) compareExamples(before, after *side) {
 
 // endsEarlier reports whether an example became another one by lines that are not shown and have a return.
 func (e example) endsEarlier(is example) bool {
-	rest, returns := slices.Clone(e.code), false
-	for _, line := range is.code {
-		if i := slices.Index(rest, line); i >= 0 {
-			rest = slices.Delete(rest, i, i+1)
-		} else if strings.HasPrefix(line, "#") {
-			returns = returns || strings.Contains(line, "return")
-		}
-	}
-	return returns && len(rest) == 0
+	itself := func(line string) string { return line }
+	returns := func(line string) bool { return strings.HasPrefix(line, "#") && strings.Contains(line, "return") }
+	return len(change.Without(e.code, is.code, itself)) == 0 &&
+		slices.ContainsFunc(change.Without(is.code, e.code, itself), returns)
 }
 
 // compareDenied finds lints that an attribute of a Rust file made errors or warnings, and no attribute does now. Files of

@@ -168,14 +168,8 @@ func (x *examination) checks(name string) bool {
 
 // without returns the readings of the assertions that are not in the other list.
 func (s *side) without(list, other []assertion) (left []reading) {
-	has := map[uint64]int{}
-	for _, c := range other {
-		has[c.digest]++
-	}
-	for _, c := range list {
-		if has[c.digest]--; has[c.digest] < 0 {
-			left = append(left, s.read(c))
-		}
+	for _, c := range change.Without(list, other, func(c assertion) uint64 { return c.digest }) {
+		left = append(left, s.read(c))
 	}
 	return left
 }

@@ -173,17 +173,8 @@ func nameOf(item *doc.Node, i int) string {
 }
 
 // without returns the values that are not in the other list.
-func without(list, other []value) (left []value) {
-	has := map[string]int{}
-	for _, v := range other {
-		has[v.text]++
-	}
-	for _, v := range list {
-		if has[v.text]--; has[v.text] < 0 {
-			left = append(left, v)
-		}
-	}
-	return left
+func without(list, other []value) []value {
+	return change.Without(list, other, func(v value) string { return v.text })
 }
 
 func texts(list []value) (all []string) {
