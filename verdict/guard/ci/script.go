@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/doc"
 	"touchstone/verdict/guard/shell"
 )
 
@@ -104,7 +105,7 @@ func (c *comparison) ended() {
 		}
 		if at := c.ends(f); at != nil {
 			c.add(change.Hold, change.CI, "ended", "A program that a pipeline runs ends with success before it does what it did.",
-				change.Place{Path: f.Path, Line: 1 + bytes.Count(f.After[:at[0]], []byte("\n")), After: string(f.After[at[0]:at[1]])})
+				change.Place{Path: f.Path, Line: doc.Lines(f.After)(at[0]), After: string(f.After[at[0]:at[1]])})
 		} else if was, is := failing(f.Before), failing(f.After); is < was && more() < 0 {
 			c.add(change.Evidence, change.CI, "fails-less",
 				fmt.Sprintf("A program that a pipeline runs can fail in %d places, and could in %d.", is, was), change.Place{Path: f.Path, Line: 1})

@@ -284,9 +284,18 @@ func parseSolution(content []byte) (*Node, error) {
 	return root, nil
 }
 
-// lineAt returns the line of an offset.
-func lineAt(content []byte, offset int) int {
-	return 1 + bytes.Count(content[:min(max(offset, 0), len(content))], []byte("\n"))
+// Lines returns a function that returns the line of an offset. It counts on from the offset before, as long as they ascend.
+func Lines(content []byte) func(offset int) int {
+	line, at := 1, 0
+	return func(offset int) int {
+		offset = min(max(offset, 0), len(content))
+		if offset < at {
+			line, at = 1, 0
+		}
+		line += bytes.Count(content[at:offset], []byte("\n"))
+		at = offset
+		return line
+	}
 }
 
 // unquote removes the quotes of a quoted string.

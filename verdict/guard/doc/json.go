@@ -10,34 +10,18 @@ func parseJSON(content []byte) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := jsonLines{content: content, line: 1}
-	return j.node(&value), nil
+	return jsonNode(&value, Lines(content)), nil
 }
 
-// jsonLines counts lines only forward, so that a large file stays cheap.
-type jsonLines struct {
-	content  []byte
-	at, line int
-}
-
-func (j *jsonLines) lineOf(offset int) int {
-	for ; j.at < offset && j.at < len(j.content); j.at++ {
-		if j.content[j.at] == '\n' {
-			j.line++
-		}
-	}
-	return j.line
-}
-
-func (j *jsonLines) node(v *hujson.Value) *Node {
-	out := &Node{Line: j.lineOf(v.StartOffset)}
+func jsonNode(v *hujson.Value, lineOf func(offset int) int) *Node {
+	out := &Node{Line: lineOf(v.StartOffset)}
 	switch x := v.Value.(type) {
 	case *hujson.Object:
 		out.Kind = Map
 		for i := range x.Members {
 			m := &x.Members[i]
-			line := j.lineOf(m.Name.StartOffset)
-			item := j.node(&m.Value)
+			line := lineOf(m.Name.StartOffset)
+			item := jsonNode(&m.Value, lineOf)
 			item.Line = line
 			if name, ok := m.Name.Value.(hujson.Literal); ok {
 				item.Key = name.String()
@@ -47,7 +31,7 @@ func (j *jsonLines) node(v *hujson.Value) *Node {
 	case *hujson.Array:
 		out.Kind = List
 		for i := range x.Elements {
-			out.Items = append(out.Items, j.node(&x.Elements[i]))
+			out.Items = append(out.Items, jsonNode(&x.Elements[i], lineOf))
 		}
 	case hujson.Literal:
 		if out.Value = string(x); x.Kind() == '"' {

@@ -10,7 +10,7 @@ func parseTOML(content []byte) (*Node, error) {
 	p.Reset(content)
 	root := &Node{Kind: Map, Line: 1}
 	table := root
-	t := tomlLines{p, content}
+	t := tomlLines(Lines(content))
 	for p.NextExpression() {
 		switch e := p.Expression(); e.Kind {
 		case unstable.Table:
@@ -33,15 +33,13 @@ func parseTOML(content []byte) (*Node, error) {
 	return root, p.Error()
 }
 
-type tomlLines struct {
-	parser  *unstable.Parser
-	content []byte
-}
+// tomlLines returns the line of an offset.
+type tomlLines func(offset int) int
 
 func (t tomlLines) keys(it unstable.Iterator) (keys []string, line int) {
 	for it.Next() {
 		keys = append(keys, string(it.Node().Data))
-		line = lineAt(t.content, int(it.Node().Raw.Offset))
+		line = t(int(it.Node().Raw.Offset))
 	}
 	return keys, line
 }
@@ -49,7 +47,7 @@ func (t tomlLines) keys(it unstable.Iterator) (keys []string, line int) {
 // value converts a value that begins on a line; elements with their own position use that.
 func (t tomlLines) value(n *unstable.Node, line int) *Node {
 	if n.Raw.Length > 0 {
-		line = lineAt(t.content, int(n.Raw.Offset))
+		line = t(int(n.Raw.Offset))
 	}
 	out := &Node{Line: line}
 	switch n.Kind {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/doc"
 )
 
 var (
@@ -46,7 +47,7 @@ func strictness(content []byte) (first, count int) {
 			at, count = min(at, m[0]), count+1
 		}
 	}
-	return 1 + bytes.Count(content[:at], []byte("\n")), count
+	return doc.Lines(content)(at), count
 }
 
 // allowed finds builds that no longer make errors of warnings, if nothing else in the change does so instead.
@@ -143,7 +144,7 @@ func untested(files []change.File) (found []change.Finding) {
 			within := strings.ContainsRune(" \t", rune(line[0])) || bytes.ContainsRune(line[:len(line)-len(text)], '(')
 			found = append(found, change.Finding{Tier: change.HoldIf(!within), Kind: change.Strictness, Rule: "build/untested",
 				Why:   "The build runs no tests.",
-				Place: change.Place{Path: f.Path, Line: 1 + bytes.Count(is[:at[1]], []byte("\n")), After: text}})
+				Place: change.Place{Path: f.Path, Line: doc.Lines(is)(at[1]), After: text}})
 		}
 	}
 	return found

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"bytes"
 	"cmp"
 	"maps"
 	"path"
@@ -16,6 +15,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/doc"
 )
 
 func isGuide(name string) bool { return change.FitsAny(guides, name) }
@@ -31,7 +31,7 @@ func sentences(content []byte) []statement {
 		return nil
 	}
 	var out []statement
-	lineOf := lineCounter(content)
+	lineOf := doc.Lines(content)
 	root := markdown.Parser().Parse(text.NewReader(content))
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering || n.Type() != ast.TypeBlock || n.Kind() == ast.KindHeading || n.Lines() == nil || n.Lines().Len() == 0 ||
@@ -49,20 +49,6 @@ func sentences(content []byte) []statement {
 		return ast.WalkContinue, nil
 	})
 	return out
-}
-
-// lineCounter returns a function that returns the line of a position. It counts on from the position before, as long as
-// they ascend.
-func lineCounter(content []byte) func(position int) int {
-	line, at := 1, 0
-	return func(position int) int {
-		if position < at {
-			line, at = 1, 0
-		}
-		line += bytes.Count(content[at:position], []byte("\n"))
-		at = position
-		return line
-	}
 }
 
 var (
@@ -185,7 +171,7 @@ type row struct {
 
 // rows returns the rows of a guideline's tables that have a severity, by id.
 func rows(content []byte) map[string]row {
-	out, lineOf := map[string]row{}, lineCounter(content)
+	out, lineOf := map[string]row{}, doc.Lines(content)
 	root := markdown.Parser().Parse(text.NewReader(content))
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering || n.Kind() != table.KindTableRow {
