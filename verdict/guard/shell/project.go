@@ -59,16 +59,6 @@ func NewProject(files map[string][]byte) *Project {
 	for name, content := range files {
 		dir := path.Dir(name)
 		switch path.Base(name) {
-		case "package.json":
-			p.scripts(dir, name, content)
-		case "config.toml":
-			p.tasks(path.Dir(dir), name, content)
-		case "tox.ini":
-			p.tox(dir, name, content)
-		case "tox.toml":
-			if root, err := doc.Parse(name, content); err == nil {
-				p.environments(dir, root)
-			}
 		case "noxfile.py":
 			p.python(dir, "nox", string(content))
 		case invokeTasks:
@@ -78,29 +68,35 @@ func NewProject(files map[string][]byte) *Project {
 		case "justfile", "Justfile", ".justfile":
 			p.makefile(dir, "just", header.ReplaceAllString(indented.ReplaceAllString(string(content), "\t"), "$1:$2"))
 		default:
-			p.tasks(dir, name, content)
+			if root, err := doc.Parse(name, content); err == nil {
+				p.document(dir, name, root)
+			}
 		}
 	}
 	return p
 }
 
-func (p *Project) scripts(dir, name string, content []byte) {
-	root, err := doc.Parse(name, content)
-	if err != nil {
-		return
-	}
-	for _, s := range root.Get("scripts").Members() {
-		if commands, err := Parse(s.Value, Options{}); err == nil {
-			p.targets[dir+"\x00npm\x00"+s.Key] = commands
+// document reads the scripts of a package, environments of tox, or tasks.
+func (p *Project) document(dir, name string, root *doc.Node) {
+	switch path.Base(name) {
+	case "package.json":
+		for _, s := range root.Get("scripts").Members() {
+			if commands, err := Parse(s.Value, Options{}); err == nil {
+				p.targets[dir+"\x00npm\x00"+s.Key] = commands
+			}
 		}
+	case "tox.ini":
+		p.tox(dir, root)
+	case "tox.toml":
+		p.environments(dir, root)
+	case "config.toml":
+		p.tasks(path.Dir(dir), name, root)
+	default:
+		p.tasks(dir, name, root)
 	}
 }
 
-func (p *Project) tox(dir, name string, content []byte) {
-	root, err := doc.Parse(name, content)
-	if err != nil {
-		return
-	}
+func (p *Project) tox(dir string, root *doc.Node) {
 	for _, s := range root.Items {
 		if s.Key == "tox" {
 			p.deps[dir+"\x00tox\x00"] = [][]string{strings.Fields(strings.ReplaceAll(s.Text("envlist")+"\n"+s.Text("env_list"), ",", " "))}

@@ -15,18 +15,16 @@ func ListsTasks(name string) bool {
 }
 
 // tasks reads the tasks of a file. Each is a command, a list of them, or a map that has one of both.
-func (p *Project) tasks(dir, name string, content []byte) {
-	root, err := doc.Parse(name, content)
-	if err != nil {
-		return
-	}
+func (p *Project) tasks(dir, name string, root *doc.Node) {
 	lists := func(runner, prefix string, list *doc.Node) {
 		for _, t := range list.Members() {
 			p.targets[dir+"\x00"+runner+"\x00"+prefix+t.Key] = append([]Command{}, steps(runner, t, list)...)
 		}
 	}
 	if tox := root.Get("tool", "tox"); tox.Text("legacy_tox_ini") != "" {
-		p.tox(dir, "tox.ini", []byte(tox.Text("legacy_tox_ini")))
+		if ini, err := doc.Parse("tox.ini", []byte(tox.Text("legacy_tox_ini"))); err == nil {
+			p.tox(dir, ini)
+		}
 	} else if tox != nil {
 		p.environments(dir, tox)
 	}
