@@ -100,40 +100,39 @@ func (s *side) statement(i int) bool {
 // returned is the first token behind the first statement with which a function returns, perhaps; the end of the function if
 // it has none.
 func (u *unit) returned() int {
-	s, first := u.side, u.to
+	s, first := u.side, u.firstReturn()+1
+	for first < u.to && !s.tokens[first].first && s.of(first) != ";" && s.of(first) != "}" {
+		first++
+	}
+	return min(first, u.to)
+}
+
+// firstReturn is the first return of a function that is in no unit within it; the end of the file if there is none.
+func (u *unit) firstReturn() int {
+	s, first := u.side, len(u.side.tokens)
 	u.own(func(i int) {
 		if s.of(i) == "return" && s.kindOf(i) == word {
 			first = min(first, i)
 		}
 	})
-	for first++; first < u.to && !s.tokens[first].first && s.of(first) != ";" && s.of(first) != "}"; {
-		first++
-	}
 	return first
 }
 
 // unlessReturned is the condition on which a function goes on behind its first return: "" if that one stands in no condition, or in
 // one that is within something else, such as a function that is defined there.
-func (u *unit) unlessReturned() (cond string) {
-	s, begin, known := u.side, u.start(), false
-	u.own(func(n int) {
-		if known || s.of(n) != "return" || s.kindOf(n) != word {
-			return
-		}
-		known = true
-		around := s.conditionsAt(n, u.body)
-		if len(around) != 1 || s.outer[around[0].at] != s.outer[begin] {
-			return
-		}
-		first := around[0].at
-		for first > u.body && !s.tokens[first].first {
-			first--
-		}
-		if s.lang.layout == braces || s.tokens[first].column == s.tokens[begin].column {
-			cond = "unless " + strings.TrimPrefix(around[0].text, "if ")
-		}
-	})
-	return cond
+func (u *unit) unlessReturned() string {
+	s, begin, around := u.side, u.start(), u.side.conditionsAt(u.firstReturn(), u.body)
+	if len(around) != 1 || s.outer[around[0].at] != s.outer[begin] {
+		return ""
+	}
+	first := around[0].at
+	for first > u.body && !s.tokens[first].first {
+		first--
+	}
+	if s.lang.layout != braces && s.tokens[first].column != s.tokens[begin].column {
+		return ""
+	}
+	return "unless " + strings.TrimPrefix(around[0].text, "if ")
 }
 
 // choosing are the words and signs behind what decides whether the rest of a statement runs: up() || skip().
@@ -176,15 +175,7 @@ func (s *side) bodyForm(i int) (f bodyForm, is bool) {
 
 // hasOwn reports whether a file has a function of a name, in Kotlin, Python, Ruby and Scala.
 func (s *side) hasOwn(name string) bool {
-	if s.defines == nil {
-		s.defines = map[string]bool{}
-		for i := range s.tokens {
-			if s.of(i) == "def" || s.of(i) == "fun" {
-				s.defines[s.of(i+1)] = true
-			}
-		}
-	}
-	return s.defines[name]
+	return slices.ContainsFunc(s.places(name), func(i int) bool { return s.of(i-1) == "def" || s.of(i-1) == "fun" })
 }
 
 // asked is the condition of a call that asks for one, with the call's name: it tells whether the condition is negated.

@@ -99,7 +99,6 @@ type side struct {
 	wordsSaid  map[string]bool
 	imported   map[string]origin
 	names      map[string]int
-	defines    map[string]bool
 	loops      *bool
 	// left is the file at the head if it is there under a name that no source has.
 	left *side
