@@ -350,12 +350,8 @@ func (p *pair) more() bool {
 // enabled returns the rules that a part's lists and settings enable, and the keys of those lists.
 func (p part) enabled() map[string]bool {
 	out := map[string]bool{}
-	for key, list := range p.lists {
-		for _, v := range list {
-			if v.setting.Way == Rules {
-				out[key], out[v.text] = true, true
-			}
-		}
+	for _, v := range p.elements(Rules) {
+		out[v.key], out[v.text] = true, true
 	}
 	for key, v := range p.values {
 		out[key] = out[key] || on(v.text)

@@ -126,11 +126,9 @@ func (p *pair) blanket(v value) bool {
 
 // exemptions returns how many parts of some elements say where a tool does not look.
 func (p part) exemptions(element string) (n int) {
-	for key, list := range p.lists {
-		for _, v := range list {
-			if strings.HasPrefix(key, element) && v.setting.Way == Excluded {
-				n++
-			}
+	for _, v := range p.elements(Excluded) {
+		if strings.HasPrefix(v.key, element) {
+			n++
 		}
 	}
 	return n
@@ -216,28 +214,21 @@ func (c *comparison) unused(t *Tool, plugin string) bool {
 
 // chooses reports whether a list of rules has a prefix of a rule's name.
 func (p part) chooses(rule string) bool {
-	for _, list := range p.lists {
-		for _, v := range list {
-			if v.setting.Way == Rules && strings.HasPrefix(rule, v.text) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.elements(Rules), func(v value) bool { return strings.HasPrefix(rule, v.text) })
 }
 
 // left reports whether a prefix of a rule's name was ignored, and no list chose the rule, or one of those that begin with its name,
 // by more than that prefix.
 func (p part) left(rule string) bool {
 	ignored, chosen := 0, 0
-	for _, list := range p.lists {
-		for _, v := range list {
-			switch {
-			case v.setting.Way == Ignored && !v.scoped && strings.HasPrefix(rule, v.text):
-				ignored = max(ignored, len(v.text))
-			case v.setting.Way == Rules && (strings.HasPrefix(rule, v.text) || strings.HasPrefix(v.text, rule)):
-				chosen = max(chosen, len(v.text))
-			}
+	for _, v := range p.elements(Ignored) {
+		if !v.scoped && strings.HasPrefix(rule, v.text) {
+			ignored = max(ignored, len(v.text))
+		}
+	}
+	for _, v := range p.elements(Rules) {
+		if strings.HasPrefix(rule, v.text) || strings.HasPrefix(v.text, rule) {
+			chosen = max(chosen, len(v.text))
 		}
 	}
 	return ignored > 0 && ignored >= chosen
@@ -246,6 +237,12 @@ func (p part) left(rule string) bool {
 // removable distinguishes paths and patterns, which mean files, from the names of rules and addresses.
 func removable(text string) bool {
 	return strings.ContainsAny(text, "/\\") && !strings.Contains(text, "://")
+}
+
+// elements returns the elements of all lists of one kind.
+func (p part) elements(w Way) []value {
+	all := slices.Concat(slices.Collect(maps.Values(p.lists))...)
+	return slices.DeleteFunc(all, func(v value) bool { return v.setting.Way != w })
 }
 
 // counts returns how often each element is in the lists of one kind.
