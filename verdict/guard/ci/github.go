@@ -20,13 +20,11 @@ func isGitHub(name string) bool {
 
 // readGitHub follows https://docs.github.com/en/actions/reference/workflow-syntax-for-github-actions
 func readGitHub(root *doc.Node) (Pipeline, error) {
-	on, jobs := root.Get("on"), root.Get("jobs")
+	on, jobs := byName(root.Get("on")), root.Get("jobs")
 	if on == nil || jobs == nil {
 		return Pipeline{}, nil
 	}
-	p := Pipeline{Strength: githubEvents(on), Line: on.Line}
-	p.Triggers = triggers(on)
-	p.Called = on.Get("workflow_call") != nil || contains(on.Strings(), "workflow_call")
+	p := Pipeline{Strength: githubEvents(on), Line: on.Line, Triggers: triggers(on), Called: on.Get("workflow_call") != nil}
 	for _, j := range jobs.Items {
 		for _, item := range j.Get("strategy").Members() {
 			if !contains([]string{"matrix", "fail-fast", "max-parallel"}, item.Key) { // GitHub does not run such a workflow
@@ -39,40 +37,41 @@ func readGitHub(root *doc.Node) (Pipeline, error) {
 	return p, nil
 }
 
+// byName is a map of the events that start a workflow, each with its filters: in a list, and alone, they have none.
+func byName(on *doc.Node) *doc.Node {
+	if on == nil || on.Kind == doc.Map {
+		return on
+	}
+	out, events := &doc.Node{Kind: doc.Map, Line: on.Line}, on.Items
+	if on.Kind == doc.Scalar {
+		events = []*doc.Node{on}
+	}
+	for _, event := range events {
+		out.Items = append(out.Items, &doc.Node{Key: event.Value, Line: on.Line})
+	}
+	return out
+}
+
 // githubEvents is the strength that the triggers of a workflow allow. A push to any branch counts like a pull
 // request; a called workflow is as strong as its caller.
 func githubEvents(on *doc.Node) Strength {
 	out := Never
-	see := func(event string, filter *doc.Node) {
-		switch event {
+	for _, event := range on.Items {
+		switch event.Key {
+		case "workflow_dispatch", "repository_dispatch", "workflow_call":
+			continue
 		case "pull_request", "pull_request_target", "merge_group":
-			if types := filter.Get("types").Strings(); passesAll(filter) {
-				out = max(out, Elsewhere)
-			} else if len(types) == 0 || contains(types, "opened", "synchronize", "checks_requested") {
+			types := event.Get("types").Strings()
+			if !passesAll(event) && (len(types) == 0 || contains(types, "opened", "synchronize", "checks_requested")) {
 				out = Always
-			} else {
-				out = max(out, Elsewhere)
 			}
 		case "push":
-			if filter.Get("branches") == nil && filter.Get("tags") == nil && filter.Get("branches-ignore") == nil ||
-				contains(filter.Get("branches").Strings(), "**", "*") {
+			if event.Get("branches") == nil && event.Get("tags") == nil && event.Get("branches-ignore") == nil ||
+				contains(event.Get("branches").Strings(), "**", "*") {
 				out = Always
 			}
-			out = max(out, Elsewhere)
-		case "workflow_dispatch", "repository_dispatch", "workflow_call":
-		default:
-			out = max(out, Elsewhere)
 		}
-	}
-	for _, item := range on.Items {
-		if on.Kind == doc.Map {
-			see(item.Key, item)
-		} else {
-			see(item.Value, nil)
-		}
-	}
-	if on.Kind == doc.Scalar {
-		see(on.Value, nil)
+		out = max(out, Elsewhere)
 	}
 	return out
 }
@@ -91,22 +90,17 @@ func passesAll(filter *doc.Node) bool {
 }
 
 // triggers returns the events of a workflow with their filters.
-func triggers(on *doc.Node) []Trigger {
-	var out []Trigger
-	if on.Kind != doc.Map {
-		for _, name := range on.Strings() {
-			out = append(out, Trigger{Event: name, Line: on.Line})
-		}
-		return out
-	}
-	for _, item := range on.Items {
-		t := Trigger{Event: item.Key, Line: item.Line}
-		for _, filter := range item.Items {
+func triggers(on *doc.Node) (out []Trigger) {
+	for _, event := range on.Items {
+		t := Trigger{Event: event.Key, Line: event.Line}
+		for _, filter := range event.Items {
 			for _, v := range filter.Strings() {
 				t.Filters = append(t.Filters, filter.Key+" "+v)
 			}
 		}
-		out = append(out, t)
+		if t.Event != "" {
+			out = append(out, t)
+		}
 	}
 	return out
 }
@@ -143,8 +137,8 @@ func githubJob(root, j *doc.Node) Job {
 	}
 	checkout, exported := "", &doc.Node{Kind: doc.Map, Items: []*doc.Node{{Kind: doc.Map, Key: "env"}}}
 	windows := strings.HasPrefix(j.Text("runs-on"), "windows")
-	on := root.Get("on")
-	alone := on != nil && on.Get("workflow_call") == nil && !contains(on.Strings(), "workflow_call")
+	on := byName(root.Get("on"))
+	alone := on != nil && on.Get("workflow_call") == nil
 	known := []*doc.Node{root.Get("env"), j.Get("env")}
 	if slices.ContainsFunc(j.Get("steps").Members(), exports) {
 		known = nil
