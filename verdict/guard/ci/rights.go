@@ -17,16 +17,14 @@ var (
 	approval = regexp.MustCompile(`\bgh\s[^\n;&|]*\bpr\s[^\n;&|]*\breview\b[^\n;&|]*\s(?:--approve|-[a-z]*a[a-z]*)\b|\bglab\s+mr\s+approve\b`)
 	// event matches what GitHub's API is told.
 	event = regexp.MustCompile(`\bevent\\?["']?\s*[=:]\s*\\?["']?APPROVE\b`)
-	// notes match lines that are comments, of a shell or of JavaScript.
-	notes = regexp.MustCompile(`(?m)^\s*(?:#|//).*`)
 )
 
 // approves reports whether a step approves a pull request. A workflow of this repository that a job calls shows its own steps.
 func approves(j Job, s Step) bool {
 	commands, err := s.commands()
 	return strings.Contains(j.Calls, "@") && approver.MatchString(j.Calls) || approver.MatchString(s.Uses) ||
-		event.MatchString(notes.ReplaceAllString(s.Script+"\n"+s.With["script"], "")) || slices.ContainsFunc(commands, approve) ||
-		err != nil && approval.MatchString(notes.ReplaceAllString(strings.ReplaceAll(s.Script, "\\\n", " "), ""))
+		event.MatchString(remark.ReplaceAllString(s.Script+"\n"+s.With["script"], "")) || slices.ContainsFunc(commands, approve) ||
+		err != nil && approval.MatchString(remark.ReplaceAllString(strings.ReplaceAll(s.Script, "\\\n", " "), ""))
 }
 
 // unsafe reports whether a checkout takes the code of pull requests from forks where it could read secrets, which it does only

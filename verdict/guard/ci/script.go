@@ -77,7 +77,7 @@ var declares = regexp.MustCompile(`^(?:$|[\s}\])#/=]|(?:(?:async +)?function|def
 var fails = regexp.MustCompile(`\bexit!?\s*\(\s*[^)\s0]|\bexit!?\s+[1-9]|\bexitCode\s*=\s*[^0\s;]|\b(?:raise|throw|abort|die|assert)\b|` +
 	`\breturn\s+1\b`)
 
-// remark matches the lines of a program that are comments.
+// remark matches the lines of a program, or of a script, that are comments.
 var remark = regexp.MustCompile(`(?m)^\s*(?:#|//).*`)
 
 // failing counts where a program may end with a failure.
