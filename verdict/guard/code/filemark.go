@@ -149,16 +149,14 @@ func (s *side) setUpMarks(u *unit) {
 		}
 	}
 	returned, unless := sync.OnceValue(u.returned), sync.OnceValue(u.unlessReturned)
-	s.bodyMarks(u, func(e effect, cond string, i int) {
-		if cond == "" && returned() <= i {
-			cond = unless()
+	for _, m := range u.skips() {
+		if m.cond == "" && returned() <= m.at {
+			m.cond = unless()
 		}
 		for _, list := range to {
-			if e == skips {
-				s.add(list, e, cond, i)
-			}
+			s.add(list, skips, m.cond, m.at)
 		}
-	})
+	}
 }
 
 // trialMark adds what an attribute of Twisted's trial says of a class or a test: test_pay.skip = "…".

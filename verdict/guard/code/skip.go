@@ -349,12 +349,9 @@ const aroundMark = 3
 // troubles reports whether a condition calls a new function that skips tests because of trouble.
 func (x *examination) troubles(cond string) bool {
 	name, _, _ := strings.Cut(cond, " ")
-	return slices.ContainsFunc(x.pairs.after, func(u *unit) (troubled bool) {
-		if u.role != definition || u.name != name || x.pairs.of[u] != nil {
-			return false
-		}
-		u.side.bodyMarks(u, func(e effect, _ string, i int) { troubled = troubled || e == skips && u.side.troubled(u.side.line(i)) })
-		return troubled
+	return slices.ContainsFunc(x.pairs.after, func(u *unit) bool {
+		return u.role == definition && u.name == name && x.pairs.of[u] == nil &&
+			slices.ContainsFunc(u.skips(), func(m mark) bool { return u.side.troubled(m.line) })
 	})
 }
 
