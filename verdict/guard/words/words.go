@@ -34,15 +34,8 @@ func inText(text string) []string {
 
 // Look finds the first such word that occurs more often in the text after than in the text before.
 func Look(f change.File, before, after string) (change.Finding, bool) {
-	had := map[string]int{}
-	for _, w := range inText(before) {
-		had[strings.ToLower(w)]++
-	}
-	words := inText(after)
-	i := slices.IndexFunc(words, func(w string) bool {
-		had[strings.ToLower(w)]--
-		return had[strings.ToLower(w)] < 0 && says(w) && !harmless.in(w)
-	})
+	words := change.Without(inText(after), inText(before), strings.ToLower)
+	i := slices.IndexFunc(words, func(w string) bool { return says(w) && !harmless.in(w) })
 	if i < 0 {
 		return change.Finding{}, false
 	}
