@@ -193,10 +193,7 @@ var hookRunners = []string{"pre-commit run", "prek run"}
 // hooks are those that pre-commit runs if it is told nothing else.
 // See https://pre-commit.com/#confining-hooks-to-run-at-certain-stages
 func hooks(content []byte) (all []*doc.Node) {
-	root, err := doc.Parse(".yaml", content)
-	if err != nil {
-		return nil
-	}
+	root, _ := doc.Parse(".yaml", content)
 	for _, repo := range root.Get("repos").Members() {
 		for _, h := range repo.Get("hooks").Members() {
 			stages := cmp.Or(h.Get("stages"), root.Get("default_stages")).Strings()

@@ -102,19 +102,13 @@ func (p *Project) tox(dir string, root *doc.Node) {
 			p.deps[dir+"\x00tox\x00"] = [][]string{strings.Fields(strings.ReplaceAll(s.Text("envlist")+"\n"+s.Text("env_list"), ",", " "))}
 		}
 		env, ok := strings.CutPrefix(s.Key, "testenv")
-		if !ok {
+		if !ok || s.Get("commands") == nil && env != "" { // it runs those of all
 			continue
-		}
-		if s.Get("commands") == nil && env != "" {
-			continue // it runs those of all
 		}
 		all := []Command{}
 		for line := range strings.Lines(s.Text("commands")) {
 			text := strings.TrimSpace(line)
-			commands, err := Parse(strings.TrimPrefix(text, "-"), Options{})
-			if err != nil {
-				continue
-			}
+			commands, _ := Parse(strings.TrimPrefix(text, "-"), Options{})
 			for _, c := range commands {
 				for set := range strings.Lines(s.Text("setenv") + "\n" + s.Text("set_env")) {
 					name, value, _ := strings.Cut(set, "=")
