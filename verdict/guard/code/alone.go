@@ -55,18 +55,7 @@ const rewritten = 2
 // lost is the number of words that a file no longer has, however its lines are broken and whatever its comments say. One that has
 // another name everywhere counts once: a word that was not there is at least as often there.
 func (s *side) lost() (n int) {
-	count := func(s *side) map[string]int {
-		all := map[string]int{}
-		for i := range s.tokens {
-			if s.kindOf(i) != sign {
-				for _, w := range wordsIn(s.of(i)) {
-					all[w]++
-				}
-			}
-		}
-		return all
-	}
-	had, has := count(s.other), count(s)
+	had, has := s.other.says(), s.says()
 	only := func(here, there map[string]int) (counts []int) { // of the words that are only here
 		for w, count := range here {
 			if there[w] == 0 {

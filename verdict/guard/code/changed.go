@@ -290,17 +290,17 @@ func (s *side) replaces(i, end int) bool {
 	return s.other != nil && among(i+1, end, func(n int) bool {
 		parts := wordsIn(contentOf(s.of(n)))
 		return s.kindOf(n) != sign && len(parts) > 0 && !common[s.of(n)] && !replacing.MatchString(s.of(n)) &&
-			!slices.ContainsFunc(parts, func(part string) bool { return !s.other.says()[part] })
+			!slices.ContainsFunc(parts, func(part string) bool { return s.other.says()[part] == 0 })
 	})
 }
 
-// says are the words of a file outside of comments.
-func (s *side) says() map[string]bool {
+// says counts the words of a file outside of comments.
+func (s *side) says() map[string]int {
 	if s.wordsSaid == nil {
-		s.wordsSaid = map[string]bool{}
+		s.wordsSaid = map[string]int{}
 		for i := range s.tokens {
 			for _, w := range wordsIn(s.of(i)) {
-				s.wordsSaid[w] = true
+				s.wordsSaid[w]++
 			}
 		}
 	}

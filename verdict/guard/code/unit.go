@@ -96,7 +96,7 @@ type side struct {
 	leavers map[string]bool
 	// These are filled on first use: names are those of a file of Python, and where each begins.
 	wordsOfAll map[string][]int
-	wordsSaid  map[string]bool
+	wordsSaid  map[string]int
 	imported   map[string]origin
 	names      map[string]int
 	loops      *bool
