@@ -94,23 +94,21 @@ func Read(base, head [][]byte) (*Runs, error) {
 // index finds the names by which cases may be known.
 func (r *Runs) index() error {
 	r.leaves, r.shared = map[string][]Case{}, map[string]bool{}
-	left := maxNames
-	for c := range r.head {
-		for _, leaf := range c.Names() {
-			if left -= len(leaf) + nameCost; left < 0 {
-				return errNames
+	left, seen := maxNames, map[string]bool{}
+	name := func(cases map[Case]outcome, see func(leaf string, c Case)) {
+		for c := range cases {
+			for _, leaf := range c.Names() {
+				if left -= len(leaf) + nameCost; left < 0 {
+					return
+				}
+				see(leaf, c)
 			}
-			r.leaves[leaf] = append(r.leaves[leaf], c)
 		}
 	}
-	seen := map[string]bool{}
-	for c := range r.base {
-		for _, leaf := range c.Names() {
-			if left -= len(leaf) + nameCost; left < 0 {
-				return errNames
-			}
-			r.shared[leaf], seen[leaf] = r.shared[leaf] || seen[leaf], true
-		}
+	name(r.head, func(leaf string, c Case) { r.leaves[leaf] = append(r.leaves[leaf], c) })
+	name(r.base, func(leaf string, _ Case) { r.shared[leaf], seen[leaf] = r.shared[leaf] || seen[leaf], true })
+	if left < 0 {
+		return errNames
 	}
 	return nil
 }
