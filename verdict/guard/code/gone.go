@@ -249,17 +249,15 @@ func (x *examination) compareMain() {
 		if a.name != "TestMain" && !begins || a.side.lang.name != "Go" || b != nil && b.digest == a.digest {
 			continue
 		}
-		if begins || a.runsTests() {
+		switch text := a.side.plain(a.body, a.to); {
+		case begins || a.runsTests():
 			if a.exits(begins) > 0 {
 				x.say(change.HoldIf(a.endsWell() && (b == nil || !b.endsWell())), change.Test, "test/main",
 					"The tests of this package can end well whatever they find.", a.head())
 			}
-			continue
-		}
-		if text := a.side.plain(a.body, a.to); !a.runsTests() && (b == nil || b.runsTests()) && !strings.Contains(text, "( m") &&
-			a.to-a.body < 100 {
+		case (b == nil || b.runsTests()) && !strings.Contains(text, "( m") && a.to-a.body < 100:
 			x.say(change.Hold, change.Test, "test/main", "The main function of the tests does not run them.", a.head())
-		} else if strings.Contains(text, "Exit ( 0 )") {
+		case strings.Contains(text, "Exit ( 0 )"):
 			x.say(change.Evidence, change.Test, "test/main", "The main function of the tests can end well without them.", a.head())
 		}
 	}
