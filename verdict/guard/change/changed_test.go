@@ -50,3 +50,11 @@ func TestLongLinesAreShownWhereTheyPart(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatAListHasMoreOftenIsCounted(t *testing.T) {
+	t.Parallel()
+	left := Without([]string{"a", "B", "b", "c", "a"}, []string{"a", "b", "d"}, strings.ToLower)
+	if got := strings.Join(left, " "); got != "b c a" {
+		t.Errorf("what is left is %s", got)
+	}
+}
