@@ -15,7 +15,7 @@ func TestAValueThatAnotherFileGainsIsNotGone(t *testing.T) {
 		}
 		return f
 	}
-	loses := file("config/a.yml", "one:\n  x: p\n  y: q\n", "one:\n  y: q\n")
+	loses := file("config/a.yml", "test:\n  x: p\n  y: q\n", "test:\n  y: q\n")
 	for name, tt := range map[string]struct {
 		other guard.File
 		found int

@@ -3,6 +3,7 @@ package words
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,6 +61,9 @@ func Altered(f change.File, part func(keys, gone, fresh []string) Part) (found A
 		}
 		same = false
 		says := part(was.keys, texts(a.gone), texts(a.fresh))
+		if says == Maybe && !a.concerns(f, slices.Concat(was.values, is.values)) {
+			continue
+		}
 		counts := a.counts(says, there)
 		if one, is := a.certain(says, had, has); is && !ofVersions(f.OldPath, f.Path) {
 			one.Path = f.Path
@@ -120,7 +124,7 @@ func otherwise(f change.File, part Part) []change.Place {
 	said := func(content []byte) (all []value) {
 		for _, t := range doc.Tokens(content) {
 			if t.Kind == doc.Word || t.Kind == doc.String {
-				all = append(all, value{strings.Trim(t.Text, "'\"`"), t.Line})
+				all = append(all, value{text: strings.Trim(t.Text, "'\"`"), line: t.Line})
 			}
 		}
 		return all
@@ -198,6 +202,8 @@ var (
 	strict = regexp.MustCompile(`(?i)warnings?-as-errors?|-Werror\b|-D\s?warnings\b|/WX\b`)
 	// branch matches what makes a line depend on something.
 	branch = regexp.MustCompile(`(?i)^(?:else\s?)?if\b|^ifn?(?:eq|def)\b|^unless\b|\|\||&$|^(?:exit|return) 0`)
+	// ends matches what ends a script well, wherever it is.
+	ends = regexp.MustCompile(`\b(?:exit|return) 0`)
 	// chosen matches what lines of build files say of when and how a test runs, or which are expected to fail.
 	chosen = regexp.MustCompile(`"manual"|:incompatible"|_filter=|_REGULAR_EXPRESSION|\bLABELS |^XFAIL_TESTS|\bNDEBUG\b|^return\(\)|` +
 		`^(?:export )?(?:GOFLAGS|PYTEST_ADDOPTS|RUSTFLAGS|SPEC_OPTS|TESTOPTS|MAVEN_ARGS)\b`)
@@ -356,7 +362,8 @@ func (a *alteration) counts(part Part, there bool) bool {
 	left := slices.ContainsFunc(a.keys, says)
 	switch {
 	case part == Nothing, !slices.ContainsFunc(a.fresh, part.meddles) &&
-		(part <= Sure && slices.ContainsFunc(a.keys, usual.in) || part == Maybe && !there && !left):
+		(part <= Sure && slices.ContainsFunc(a.keys, usual.in) || part == Maybe && !there && !left),
+		there && len(a.gone) == 0 && slices.Contains(a.keys, "matrix") && !left: // more of what is checked
 		return false
 	case part == Tool && len(a.fresh) > 0 && slices.ContainsFunc(a.keys, unlimited.in):
 		return false
@@ -381,10 +388,47 @@ func (a *alteration) counts(part Part, there bool) bool {
 		return false // more is demanded, or less is left out
 	case part != Tool && (len(a.keys) == 0 || commands.in(a.keys[len(a.keys)-1])):
 		return len(gone) > 0 || slices.ContainsFunc(fresh, func(v value) bool {
-			return flags.MatchString(v.text) || branch.MatchString(v.text) || chosen.MatchString(v.text) || part.meddles(v)
+			return flags.MatchString(v.text) || a.branches(v) || chosen.MatchString(v.text) || part.meddles(v)
 		})
 	}
 	return len(gone) > 0 || left || part >= Tool || part == Sure && !there || slices.ContainsFunc(fresh, part.meddles)
+}
+
+// concerns reports whether an alteration of a file that may be about anything, among all values there, says something of checks, of
+// limits or of what is left out: in the names of the file and the keys or, of lines, of the folders and what the line is a part of.
+func (a alteration) concerns(f change.File, all []value) bool {
+	name := path.Base(f.Path)
+	if len(a.keys) == 0 {
+		name = f.Path
+	}
+	says := func(v value) bool {
+		return checking.in(v.text) || limits.in(v.text) || left.in(v.text) || flags.MatchString(v.text) || chosen.MatchString(v.text)
+	}
+	concerns := func(v value) bool {
+		return says(v) || Maybe.meddles(v) || slices.ContainsFunc(all, func(o value) bool { return o.line == v.within && says(o) })
+	}
+	return limits.in(a.name) || says(value{text: name + " " + strings.Join(a.keys, " ")}) ||
+		slices.ContainsFunc(a.gone, concerns) || slices.ContainsFunc(a.fresh, concerns) ||
+		len(a.keys) == 0 && !IsShell(f.Path) && slices.ContainsFunc(a.fresh, a.branches) ||
+		slices.ContainsFunc(a.gone, func(v value) bool { return isComment(f.After, v.text) && !isComment(f.Before, v.text) })
+}
+
+// isComment reports whether a text is in a line that is a comment.
+func isComment(content []byte, text string) bool {
+	for line := range strings.Lines(string(content)) {
+		line = strings.Join(strings.Fields(line), " ")
+		if (strings.HasPrefix(line, "#") || strings.HasPrefix(line, "//")) && len(text) >= minLine && strings.Contains(line, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// branches reports whether a line makes another one depend on something, or ends well. One in a block that is new itself is about
+// new lines only.
+func (a alteration) branches(v value) bool {
+	added := slices.ContainsFunc(a.fresh, func(o value) bool { return o.line == v.within })
+	return branch.MatchString(v.text) && (!added || ends.MatchString(v.text))
 }
 
 // numbers are the number that is gone and the one that takes its place, if both are one.

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,8 +14,9 @@ import (
 
 // value is one of a setting's values.
 type value struct {
-	text string
-	line int
+	text   string
+	line   int
+	within int // of a line, the one before it that begins the block in which it is; 0 for none
 }
 
 // setting is the values at one path of keys: a scalar, the elements of a list, or the lines of a text.
@@ -48,13 +50,42 @@ func read(name string, content []byte) (settings, bool) {
 	all := settings{at: map[string]*setting{}, within: map[string]string{"": ""}, listed: map[string]bool{}, count: map[string]int{},
 		named: map[string]int{}}
 	root, err := doc.Parse(name, content)
-	if err != nil {
-		if root, err = doc.Parse(name+".txt", []byte(change.Joined(string(content), " "))); err != nil {
-			return all, false
-		}
+	if err == nil {
+		all.add(root, "", "", nil)
+		return all, true
+	}
+	content = []byte(change.Joined(string(content), " "))
+	if root, err = doc.Parse(name+".txt", content); err != nil {
+		return all, false
 	}
 	all.add(root, "", "", nil)
+	around := blocks(content)
+	for _, s := range all.at {
+		for i := range s.values {
+			s.values[i].within = around[s.values[i].line]
+		}
+	}
 	return all, true
+}
+
+// blocks returns, for the number of each line, the line before it that begins the block in which it is, by how far they are indented.
+func blocks(content []byte) map[int]int {
+	type block struct{ indent, line int }
+	all, open, n := map[int]int{}, []block{}, 0
+	for line := range bytes.Lines(content) {
+		n++
+		text := bytes.TrimLeft(line, " \t")
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		indent := len(line) - len(text)
+		open = slices.DeleteFunc(open, func(b block) bool { return b.indent >= indent })
+		if len(open) > 0 {
+			all[n] = open[len(open)-1].line
+		}
+		open = append(open, block{indent, n})
+	}
+	return all
 }
 
 // assigned matches a variable's value in a list.
@@ -139,13 +170,13 @@ func parts(text string, script bool) (all []value) {
 	if script {
 		if lines, err := shell.Lines(text); err == nil {
 			for _, l := range lines {
-				all = append(all, value{redirect.ReplaceAllString(l.Text, "$1"), l.Line})
+				all = append(all, value{text: redirect.ReplaceAllString(l.Text, "$1"), line: l.Line})
 			}
 			return all
 		}
 	}
 	for i, line := range strings.Split(change.Joined(text, " "), "\n") {
-		all = append(all, value{strings.Join(strings.Fields(line), " "), i})
+		all = append(all, value{text: strings.Join(strings.Fields(line), " "), line: i})
 	}
 	return all
 }

@@ -43,8 +43,10 @@ func TestAValueThatIsNotAsBeforeIsAPlace(t *testing.T) {
 		before, after string
 		places        int
 	}{
-		"another value":       {"b: x\na: p\n", "b: x\na: q\n", 1},
-		"gone":                {"b: x\na: p\n", "b: x\n", 1},
+		"another value":       {"b: x\ntests: p\n", "b: x\ntests: q\n", 1},
+		"gone":                {"b: x\ntests: p\n", "b: x\n", 1},
+		"of no check":         {"b: x\na: p\n", "b: x\na: q\n", 0},
+		"commented out":       {"b:\n  - x\n  - some\n", "b:\n  - x\n#  - some\n", 1},
 		"a later version":     {"b: x\na: 1.2.3\n", "b: x\na: 1.2.4\n", 0},
 		"another limit":       {"b: x\ncall-timeout: 10\n", "b: x\ncall-timeout: 30\n", 1},
 		"new":                 {"b: x\n", "b: x\na: p\n", 0},
