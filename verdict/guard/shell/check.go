@@ -99,6 +99,9 @@ func (c Command) Check() (Check, bool) {
 	if slices.ContainsFunc(args, asks) || name != "ctest" && slices.Equal(args[1:], []string{"-V"}) { // its version
 		return Check{}, false
 	}
+	if name == "valgrind" && profiling.MatchString(strings.Join(args, " ")) {
+		return Check{}, false
+	}
 	if slices.Contains(checkers, name) {
 		return Check{Name: name}, true
 	}
@@ -217,6 +220,9 @@ func (c Command) vain() bool {
 
 // nothing matches code of JavaScript that only prints and ends.
 var nothing = regexp.MustCompile(`^[\s;]*(?:(?:console\.\w+\([^()]*\)|process\.exit\(0?\)|\d+|true)[\s;]*)*$`)
+
+// profiling matches Valgrind's tools that find no errors.
+var profiling = regexp.MustCompile(`--tool=(?:callgrind|cachegrind|massif|dhat|lackey|none|exp-bbv)\b`)
 
 // NamesCheck reports whether the own name of a script or an action, not its folder's, says that it checks something.
 func NamesCheck(file string) bool {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"bytes"
 	"maps"
 	"path"
 	"regexp"
@@ -168,8 +169,8 @@ func (p *Project) Targets() map[string][]Command {
 			left += max(lookUps, 0)
 		}
 	}
-	for name := range p.files {
-		if script.MatchString(name) {
+	for name, content := range p.files { // a file without an ending is a script by its first line
+		if script.MatchString(name) && (path.Ext(name) != "" || bytes.HasPrefix(content, []byte("#!"))) {
 			out[name] = p.Resolve(Command{Args: []string{"./" + path.Base(name)}, Line: 1}, path.Dir(name))
 		}
 	}
