@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"touchstone/verdict/guard/change"
+	"touchstone/verdict/guard/words"
 )
 
 // altered is a test, a function that tests call, or the rest of a test file, which does not say what it said
@@ -27,8 +29,11 @@ func (u *unit) telling(do func(i int, says string)) {
 		t := s.of(i)
 		switch kind := s.kindOf(i); {
 		case i < past || i == u.at && u.body > 0 || s.isLocal(i) || kind == sign && !operators[t], s.marksTest(i), t == "self":
-		case kind == word && s.tokens[i].first && importing[t] && s.of(i+1) != "(" &&
+		case s.lang.python && s.tokens[i].first && kind == text && (i+1 >= len(s.tokens) || s.tokens[i+1].first): // it documents
+		case kind == word && s.tokens[i].first && importing[t] && (s.of(i+1) != "(" || s.lang.name == "Go" && t == "import") &&
 			!strings.Contains(s.of(i+1), "/autorun"): // with which Minitest runs the tests
+			past = s.statementEnd(i)
+		case s.lang.python && t == "if" && s.of(i+1) == "TYPE_CHECKING":
 			past = s.statementEnd(i)
 		case kind == number:
 			if n, is := change.Number(t); is {
@@ -49,8 +54,12 @@ func (u *unit) telling(do func(i int, says string)) {
 
 // alter keeps in which way a part of a test file is not as before.
 func (x *examination) alter(p pair) {
-	if strings.HasSuffix(p.after.side.path, ".gradle.kts") { // says how a project is built, and package words reads it
+	s := p.after.side
+	if strings.HasSuffix(s.path, ".gradle.kts") { // says how a project is built, and package words reads it
 		return
+	}
+	if !s.tests && !p.after.within(group) && p.after.role != test && !words.Checks(s.path) {
+		return // code of the product, which is only called like an assertion
 	}
 	one := altered{pair: p, gone: map[string]int{}, fresh: map[string]int{}, inside: p.deeper()}
 	count := map[string]int{}
@@ -207,9 +216,9 @@ func (x *examination) changes() {
 
 // narrows is the line of what is new in a part of a test file and may pass over something: a condition, a part of one, another
 // literal for an arm of Rust's match, an argument of a call that was there before, an annotation or an option of a test, a word
-// that turns what a test does or, outside of tests, the name of one. It is 0 for none and, if possible, a line that was not there.
+// that turns what a test does, a name that says that something is left out or, outside of tests, the name of one. It is 0 for none.
 func (a altered) narrows(names map[string]bool) (line int) {
-	s, had, read := a.after.side, a.before.wordSet(), 0
+	s, said, read := a.after.side, a.before.wordSet(), 0
 	replaces := func(i int) (does bool) {
 		if i >= read && replacing.MatchString(s.of(i)) {
 			end := s.statementEnd(i)
@@ -231,26 +240,76 @@ func (a altered) narrows(names map[string]bool) (line int) {
 		if s.lang.python && says == "async" && a.after.role == test && !s.looped() {
 			return true // unittest does not wait for it, and nor does pytest by itself
 		}
-		decides := deciding[says] && !s.annotation(i) || says == "go" && s.lang.name == "Go" // Rust has #[case(1)]
+		if in != nil && in != a.after && in.role != definition &&
+			!slices.ContainsFunc(a.before.side.units, func(u *unit) bool { return u.name == in.name }) {
+			return false // in a test or a group that is new
+		}
+		if call && (s.lang.name == "Go" && s.of(open-1) == "func" || s.closureFrom(open+1, i)) {
+			call = false // a parameter, or a statement of a function among the arguments
+		}
+		decides := deciding[says] && !s.annotation(i) && s.of(i-1) != "." || says == "go" && s.lang.name == "Go" // Rust has #[case(1)]
 		if narrows := decides || call || arm || s.inCondition(i); narrows || in != nil && in.at == i {
 			return narrows
 		}
 		if in != nil && in.role != definition && i < in.body {
-			return a.fresh["case"] == 0 && in.marksAnew(i, had[says]) || replaces(i)
+			return a.fresh["case"] == 0 && in.marksAnew(i, said[says]) || replaces(i)
 		}
 		named := a.after.role != test && slices.ContainsFunc(wordsIn(says), func(w string) bool { return names[w] })
-		return named || s.kindOf(i) == word && (s.turns(turning, i) || replaces(i))
+		return named || s.kindOf(i) == word && (s.turns(turning, i) || replaces(i) || words.LeavesOut(says))
 	}
-	known := map[string]bool{}
+	var had, has map[string]int
+	tested := a.after.role == test || len(s.having(test)) > 0 // elsewhere a block may be run for each test
 	a.after.telling(func(i int, says string) {
-		if a.fresh[says] > 0 && (line == 0 || known[s.lineText(line)] && !known[s.lineText(s.line(i))]) && narrows(i, says) {
-			if line == 0 {
-				known = a.before.lineTexts()
-			}
-			line = s.line(i)
+		if line > 0 || a.fresh[says] == 0 {
+			return
+		}
+		if has == nil {
+			had, has = a.before.lineTexts(), a.after.lineTexts()
+		}
+		fresh := func(line int) bool { return line > 0 && has[s.lineText(line)] > had[s.lineText(line)] }
+		at := s.line(i)
+		if !fresh(at) {
+			return
+		}
+		leaves := leaving[says] // the test, if no function of the new block ends
+		inner := tested && !(s.kindOf(i) == word && s.turns(turning, i)) && fresh(s.blockOf(at))
+		for n := s.blockOf(at); inner && leaves && fresh(n); n = s.blockOf(n) {
+			leaves = !functionLine.MatchString(s.lineText(n))
+		}
+		if (!inner || leaves) && narrows(i, says) {
+			line = at
 		}
 	})
 	return line
+}
+
+// leaving are the words with which a test or a loop ends, wherever they are in it.
+var leaving = set("return break continue next throw raise")
+
+// functionLine matches lines that begin a function within another one.
+var functionLine = regexp.MustCompile(`\b(?:func|function|fn|fun|lambda|def)\b|=>|->|\bdo\b`)
+
+// maxBlock bounds the lines of a block that are passed on the way to its beginning.
+const maxBlock = 400
+
+// blockOf is the line with a word that begins the block in which a line is, by how far they are indented; 0 for none.
+func (s *side) blockOf(line int) int {
+	indent := func(n int) (of int, text string) {
+		text, _, _ = strings.Cut(s.text[s.starts[n-1]:], "\n")
+		return len(text) - len(strings.TrimLeft(text, " \t")), strings.TrimSpace(text)
+	}
+	own, _ := indent(line)
+	for n := line - 1; n > max(0, line-maxBlock); n-- {
+		is, text := indent(n)
+		switch {
+		case text == "" || is >= own:
+		case len(wordsIn(text)) > 0:
+			return n
+		default: // what a bracket alone opens begins in the line before it
+			own = is + 1
+		}
+	}
+	return 0
 }
 
 // loops matches what runs the tests of Python that are asynchronous.
@@ -332,7 +391,7 @@ func (x *examination) shadow(old, now *side) {
 	had := old.imports()
 	for name, is := range now.imports() {
 		was := had[name]
-		known := isAssertion(name) || now.lang.calls[name] || testMarks[name] || was.from != "" && replacing.MatchString(is.from)
+		known := isAssertion(name) || now.lang.name == "Go" && receivers[name] || now.lang.calls[name] || testMarks[name] || was.from != "" && replacing.MatchString(is.from)
 		if known && is.from != was.from && old.mentions(name) {
 			add(now.line(is.at))
 		}
@@ -403,7 +462,17 @@ func (s *side) imports() map[string]origin {
 	all := map[string]origin{}
 	s.imported = all
 	for i := range s.tokens {
-		if s.kindOf(i) != word || !s.tokens[i].first || !importing[s.of(i)] || s.of(i+1) == "(" {
+		if s.kindOf(i) != word || !s.tokens[i].first || !importing[s.of(i)] || s.lang.name == "Go" && s.of(i) != "import" {
+			continue
+		}
+		if s.of(i+1) == "(" {
+			for n := i + 2; s.lang.name == "Go" && n < s.mate(i+1); n++ {
+				if from := contentOf(s.of(n)); s.kindOf(n) == text && s.kindOf(n-1) == word {
+					all[s.of(n-1)] = origin{from, n}
+				} else if s.kindOf(n) == text {
+					all[path.Base(from)] = origin{from, n}
+				}
+			}
 			continue
 		}
 		end := s.statementEnd(i)
@@ -412,7 +481,7 @@ func (s *side) imports() map[string]origin {
 		for n := i + 1; n < end; n++ {
 			next := s.of(min(n+1, end-1))
 			switch {
-			case s.of(n) == "as" || s.of(n) == "import":
+			case s.of(n) == "as", s.of(n) == "import", s.of(n) == "type" && s.lang.name == "JavaScript":
 			case s.kindOf(n) == text, next == ".", next == "::", next == `\`, next == "as", next == "import":
 				from.WriteString(s.normal(n) + " ")
 			case s.kindOf(n) == word:
@@ -426,6 +495,13 @@ func (s *side) imports() map[string]origin {
 	return all
 }
 
+// closureFrom reports whether a function that ends in a word, such as one of Elixir, begins among some tokens of a bracket.
+func (s *side) closureFrom(from, to int) bool {
+	return s.lang.layout == ends && among(from, to, func(i int) bool {
+		return s.outer[i] == int32(from-1) && (s.of(i) == "fn" || s.of(i) == "do")
+	})
+}
+
 // maxCondition is the number of tokens within which a condition begins.
 const maxCondition = 40
 
@@ -433,7 +509,7 @@ const maxCondition = 40
 func (s *side) inCondition(i int) bool {
 	for n := i; n > max(0, i-maxCondition); n-- {
 		switch t := s.of(n); {
-		case s.kindOf(n) == word && deciding[t] && !s.annotation(n): // #[case(1)]
+		case s.kindOf(n) == word && deciding[t] && !s.annotation(n) && s.of(n-1) != ".": // #[case(1)], pattern.match(…)
 			return true
 		case t == "{" || t == "}" || t == ";" || s.lang.layout != braces && s.tokens[n].first && s.outer[n] < 0:
 			return false

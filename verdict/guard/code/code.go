@@ -49,6 +49,7 @@ type examination struct {
 	untaken       []*unit            // the first test of each file at the head that has a name which runners do not take
 	said          map[*unit]bool     // tests that already have a finding
 	together      []*unit            // tests that are gone together with what they test
+	deleted       []*unit            // tests that are gone for no known reason
 	judged        int                // tests without a partner so far
 	packages      map[string]bool    // folders that are gone with a manifest; filled on first use
 	findings      []change.Finding

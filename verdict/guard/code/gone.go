@@ -24,6 +24,7 @@ func (x *examination) compareTests() {
 			x.lost(b)
 		}
 	}
+	x.tellDeleted()
 	x.compareMarks(pairs)
 	for _, p := range pairs {
 		if x.passed(p.after) {
@@ -89,12 +90,42 @@ func (x *examination) lost(b *unit) {
 			say(change.Hold, deleted, "is gone, and no other test mentions "+name+", which the code still has.")
 			return
 		}
-		say(change.Evidence, deleted, "is gone, and what it tests may not be.")
+		x.said[b] = true
+		x.deleted = append(x.deleted, b)
 	}
 }
 
-// maxTogether bounds the tests that such a finding names.
-const maxTogether = 8
+// tellDeleted is one finding for all tests of a file that are gone for no known reason.
+func (x *examination) tellDeleted() {
+	for left := x.deleted; len(left) > 0; {
+		first, n := left[0], 1
+		for n < len(left) && left[n].side == first.side {
+			n++
+		}
+		why := "The test " + first.name + " is gone, and what it tests may not be."
+		if n > 1 {
+			why = fmt.Sprintf("%d tests of this file are gone, and what they test may not be: %s.", n, namesOf(left[:n]))
+		}
+		x.say(change.Evidence, change.Test, deleted, why, first.side.baseAt(first.line()))
+		left = left[n:]
+	}
+}
+
+// maxNamed bounds the tests that one finding names.
+const maxNamed = 8
+
+// namesOf are the names of some tests, as far as there is room.
+func namesOf(tests []*unit) string {
+	var names []string
+	for _, b := range tests[:min(len(tests), maxNamed)] {
+		names = append(names, b.name)
+	}
+	text := strings.Join(names, ", ")
+	if more := len(tests) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more tests", more)
+	}
+	return text
+}
 
 // goneTogether is one finding for all tests that are gone together with what they test. It is made after all others: it says
 // least, and no other finding is left out for it.
@@ -102,16 +133,9 @@ func (x *examination) goneTogether() {
 	if len(x.together) == 0 {
 		return
 	}
-	var names []string
-	for _, b := range x.together[:min(len(x.together), maxTogether)] {
-		names = append(names, b.name)
-	}
-	why := "Gone together with what is tested, which may still be wanted: " + strings.Join(names, ", ")
-	if more := len(x.together) - len(names); more > 0 {
-		why += fmt.Sprintf(" and %d more tests", more)
-	}
 	first := x.together[0]
-	x.say(change.Evidence, change.Test, GoneWithCode, why+".", first.side.baseAt(first.line()))
+	x.say(change.Evidence, change.Test, GoneWithCode,
+		"Gone together with what is tested, which may still be wanted: "+namesOf(x.together)+".", first.side.baseAt(first.line()))
 }
 
 // dissolved reports whether a test file is in a package that is gone: its manifest is deleted with its code, most of which is

@@ -71,11 +71,22 @@ func (u *unit) tries() (found []change.Finding) {
 		return u.side.evidence(u.at, "New code that tests use sets "+u.name+": they may wait for longer.")
 	}
 	for i := u.from; i < u.to && len(found) == 0; i++ {
-		if name := u.side.of(i); u.side.kindOf(i) == word && u.side.turns(hooking, i) {
+		if name := u.side.of(i); u.side.kindOf(i) == word && u.side.turns(hooking, i) && !u.side.reads(i) {
 			found = u.side.evidence(i, "New code that tests use has "+name+": it may try again what failed, or leave it out.")
 		}
 	}
 	return found
+}
+
+// reads reports whether a name of a result is not given a value, or one of pytest's is another package's.
+func (s *side) reads(i int) bool {
+	switch s.of(i) {
+	case "exitCode", "exitstatus":
+		return s.of(i+1) != "="
+	case "hookimpl":
+		return s.of(i-2) != "pytest" && !strings.Contains(s.imports()["hookimpl"].from, "pytest")
+	}
+	return false
 }
 
 // turns reports whether a pattern matches a word, alone or with the member of it that follows, or as a member of a text.

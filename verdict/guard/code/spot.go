@@ -69,7 +69,7 @@ func (a altered) lost() (was, is saying, weight int) {
 }
 
 // otherwise is an assertion or, of one that is too long to be quoted, the first line that is not one of the other side's.
-func (s *side) otherwise(others map[string]bool, c reading) saying {
+func (s *side) otherwise(others map[string]int, c reading) saying {
 	whole, at, end := "", c.line, s.line(int(c.to)-1)
 	for n := at; n <= end && len(whole) <= maxText; n++ {
 		whole = strings.TrimSpace(whole + " " + s.lineText(n))
@@ -77,7 +77,7 @@ func (s *side) otherwise(others map[string]bool, c reading) saying {
 	if len(whole) <= maxText {
 		return saying{at, whole}
 	}
-	for at < end && others[s.lineText(at)] {
+	for at < end && others[s.lineText(at)] > 0 {
 		at++
 	}
 	return s.saying(at)
@@ -116,7 +116,7 @@ func (u *unit) apart(other *unit, differs map[string]int) (all, telling []int) {
 			said = u.side.line(i)
 		}
 		for n := u.side.line(i); n <= u.side.line(i)+strings.Count(u.side.of(i), "\n"); n++ {
-			if others[u.side.lineText(n)] {
+			if others[u.side.lineText(n)] > 0 {
 				continue
 			}
 			if n != last && len(all) < maxCompared {
@@ -164,12 +164,12 @@ func valueless(line string) string { return values.ReplaceAllString(line, "") }
 // values matches literals.
 var values = regexp.MustCompile(`"[^"]*"|'[^']*'|\b\d[\w.]*`)
 
-// lineTexts are the lines of a unit.
-func (u *unit) lineTexts() map[string]bool {
-	texts := map[string]bool{}
+// lineTexts counts the lines of a unit.
+func (u *unit) lineTexts() map[string]int {
+	texts := map[string]int{}
 	if u.from < u.to {
 		for n := u.side.line(u.from); n <= u.side.line(u.to-1); n++ {
-			texts[u.side.lineText(n)] = true
+			texts[u.side.lineText(n)]++
 		}
 	}
 	return texts

@@ -19,6 +19,9 @@ var left = termsOf("left")
 // says reports whether a word contains one of these parts.
 func says(w string) bool { return left.in(w) }
 
+// LeavesOut reports whether a name says that something is left out.
+func LeavesOut(name string) bool { return left.in(name) && !harmless.in(name) }
+
 // Checks reports whether a name says that something is checked.
 func Checks(name string) bool { return checking.in(name) }
 
@@ -35,7 +38,7 @@ func inText(text string) []string {
 // Look finds the first such word that occurs more often in the text after than in the text before.
 func Look(f change.File, before, after string) (change.Finding, bool) {
 	words := change.Without(inText(after), inText(before), strings.ToLower)
-	i := slices.IndexFunc(words, func(w string) bool { return says(w) && !harmless.in(w) })
+	i := slices.IndexFunc(words, LeavesOut)
 	if i < 0 {
 		return change.Finding{}, false
 	}
