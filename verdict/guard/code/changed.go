@@ -425,7 +425,7 @@ func (x *examination) shadowing() []change.Place {
 	}
 	for _, u := range x.pairs.after {
 		s, old := u.side, u.side.other
-		if x.pairs.of[u] == nil && u.role == definition && old != nil && !s.lang.shell && !had[of{old, u.name}] &&
+		if x.pairs.of[u] == nil && u.role == definition && s.of(u.from) != "import" && old != nil && !s.lang.shell && !had[of{old, u.name}] &&
 			(old.uses(u.name) || isAssertion(u.name) && strengths[strings.ToLower(u.name)] != unknown) {
 			x.shadows = append(x.shadows, u.head())
 		}
