@@ -247,7 +247,7 @@ func (a altered) narrows(names map[string]bool) (line int) {
 		if call && (s.lang.name == "Go" && s.of(open-1) == "func" || s.closureFrom(open+1, i)) {
 			call = false // a parameter, or a statement of a function among the arguments
 		}
-		decides := deciding[says] && !s.annotation(i) && s.of(i-1) != "." || says == "go" && s.lang.name == "Go" // Rust has #[case(1)]
+		decides := deciding[says] && !s.annotation(i) && s.of(i-1) != "." || s.lang.shell && s.of(i-1) == "|" || says == "go" && s.lang.name == "Go" // Rust has #[case(1)]
 		if narrows := decides || call || arm || s.inCondition(i); narrows || in != nil && in.at == i {
 			return narrows
 		}
@@ -272,7 +272,7 @@ func (a altered) narrows(names map[string]bool) (line int) {
 			return
 		}
 		leaves := leaving[says] // the test, if no function of the new block ends
-		inner := tested && !(s.kindOf(i) == word && s.turns(turning, i)) && fresh(s.blockOf(at))
+		inner := tested && i >= a.after.body && !(s.kindOf(i) == word && s.turns(turning, i)) && fresh(s.blockOf(at))
 		for n := s.blockOf(at); inner && leaves && fresh(n); n = s.blockOf(n) {
 			leaves = !functionLine.MatchString(s.lineText(n))
 		}

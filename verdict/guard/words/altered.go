@@ -184,6 +184,7 @@ var (
 	floors    = termsOf("floors")
 	checking  = termsOf("checking")
 	commands  = termsOf("commands")
+	piped     = termsOf("piped")
 	unlimited = termsOf("unlimited")
 	output    = termsOf("output")
 	usual     = slices.Concat(termsOf("usual"), unlimited, commands)
@@ -404,10 +405,12 @@ func (a alteration) concerns(f change.File, all []value) bool {
 	says := func(v value) bool {
 		return checking.in(v.text) || limits.in(v.text) || left.in(v.text) || flags.MatchString(v.text) || chosen.MatchString(v.text)
 	}
-	concerns := func(v value) bool {
-		return says(v) || Maybe.meddles(v) || slices.ContainsFunc(all, func(o value) bool { return o.line == v.within && says(o) })
+	var concerns func(v value) bool
+	concerns = func(v value) bool {
+		return says(v) || Maybe.meddles(v) || slices.ContainsFunc(all, func(o value) bool { return o.line == v.within && concerns(o) })
 	}
-	return limits.in(a.name) || says(value{text: name + " " + strings.Join(a.keys, " ")}) ||
+	ends := func(v value) bool { return ends.MatchString(v.text) }
+	return limits.in(a.name) || slices.ContainsFunc(a.keys, piped.in) || slices.ContainsFunc(a.fresh, ends) || says(value{text: name + " " + strings.Join(a.keys, " ")}) ||
 		slices.ContainsFunc(a.gone, concerns) || slices.ContainsFunc(a.fresh, concerns) ||
 		len(a.keys) == 0 && !IsShell(f.Path) && slices.ContainsFunc(a.fresh, a.branches) ||
 		slices.ContainsFunc(a.gone, func(v value) bool { return isComment(f.After, v.text) && !isComment(f.Before, v.text) })
