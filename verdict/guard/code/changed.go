@@ -216,7 +216,7 @@ func (x *examination) changes() {
 
 // narrows is the line of what is new in a part of a test file and may pass over something: a condition, a part of one, another
 // literal for an arm of Rust's match, an argument of a call that was there before, an annotation or an option of a test, a word
-// that turns what a test does, a name that says that something is left out or, outside of tests, the name of one. It is 0 for none.
+// that turns what a test does, a name that says that something is left out or takes longer or, outside of tests, the name of one. It is 0 for none.
 func (a altered) narrows(names map[string]bool) (line int) {
 	s, said, read := a.after.side, a.before.wordSet(), 0
 	replaces := func(i int) (does bool) {
@@ -255,7 +255,7 @@ func (a altered) narrows(names map[string]bool) (line int) {
 			return a.fresh["case"] == 0 && in.marksAnew(i, said[says]) || replaces(i)
 		}
 		named := a.after.role != test && slices.ContainsFunc(wordsIn(says), func(w string) bool { return names[w] })
-		return named || s.kindOf(i) == word && (s.turns(turning, i) || replaces(i) || words.LeavesOut(says))
+		return named || s.kindOf(i) == word && (s.turns(turning, i) || replaces(i) || words.Eases(says))
 	}
 	var had, has map[string]int
 	tested := a.after.role == test || len(s.having(test)) > 0 // elsewhere a block may be run for each test
@@ -272,7 +272,7 @@ func (a altered) narrows(names map[string]bool) (line int) {
 			return
 		}
 		leaves := leaving[says] // the test, if no function of the new block ends
-		inner := tested && i >= a.after.body && !(s.kindOf(i) == word && s.turns(turning, i)) && fresh(s.blockOf(at))
+		inner := tested && i >= a.after.body && !(s.kindOf(i) == word && (s.turns(turning, i) || words.Eases(says))) && fresh(s.blockOf(at))
 		for n := s.blockOf(at); inner && leaves && fresh(n); n = s.blockOf(n) {
 			leaves = !functionLine.MatchString(s.lineText(n))
 		}

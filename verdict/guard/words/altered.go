@@ -3,6 +3,7 @@ package words
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -61,7 +62,7 @@ func Altered(f change.File, part func(keys, gone, fresh []string) Part) (found A
 		}
 		same = false
 		says := part(was.keys, texts(a.gone), texts(a.fresh))
-		if says == Maybe && !a.concerns(f, slices.Concat(was.values, is.values)) {
+		if says == Maybe && !a.concerns(f, slices.Concat(was.values, is.values), had) {
 			continue
 		}
 		counts := a.counts(says, there)
@@ -397,10 +398,15 @@ func (a *alteration) counts(part Part, there bool) bool {
 
 // concerns reports whether an alteration of a file that may be about anything, among all values there, says something of checks, of
 // limits or of what is left out: in the names of the file and the keys or, of lines, of the folders and what the line is a part of.
-func (a alteration) concerns(f change.File, all []value) bool {
-	name := path.Base(f.Path)
+// Of services that run together, one may be a check.
+func (a alteration) concerns(f change.File, all []value, had settings) bool {
+	name := path.Join(path.Base(path.Dir(f.Path)), path.Base(f.Path))
 	if len(a.keys) == 0 {
 		name = f.Path
+	}
+	checked := func(s *setting) bool { return slices.ContainsFunc(s.keys, checking.in) }
+	if composed.MatchString(f.Path) && slices.ContainsFunc(slices.Collect(maps.Values(had.at)), checked) {
+		return true
 	}
 	says := func(v value) bool {
 		return checking.in(v.text) || limits.in(v.text) || left.in(v.text) || flags.MatchString(v.text) || chosen.MatchString(v.text)
@@ -410,11 +416,14 @@ func (a alteration) concerns(f change.File, all []value) bool {
 		return says(v) || Maybe.meddles(v) || slices.ContainsFunc(all, func(o value) bool { return o.line == v.within && concerns(o) })
 	}
 	ends := func(v value) bool { return ends.MatchString(v.text) }
-	return limits.in(a.name) || slices.ContainsFunc(a.keys, piped.in) || slices.ContainsFunc(a.fresh, ends) || says(value{text: name + " " + strings.Join(a.keys, " ")}) ||
+	return limits.in(a.name) || slices.ContainsFunc(a.keys, piped.in) || piped.in(f.Path) || slices.ContainsFunc(a.fresh, ends) || says(value{text: name + " " + strings.Join(a.keys, " ")}) ||
 		slices.ContainsFunc(a.gone, concerns) || slices.ContainsFunc(a.fresh, concerns) ||
 		len(a.keys) == 0 && !IsShell(f.Path) && slices.ContainsFunc(a.fresh, a.branches) ||
 		slices.ContainsFunc(a.gone, func(v value) bool { return isComment(f.After, v.text) && !isComment(f.Before, v.text) })
 }
+
+// composed matches files that say which services run together.
+var composed = regexp.MustCompile(`(?:^|/)(?:docker-)?compose[\w.-]*\.ya?ml$`)
 
 // isComment reports whether a text is in a line that is a comment.
 func isComment(content []byte, text string) bool {

@@ -22,6 +22,11 @@ func says(w string) bool { return left.in(w) }
 // LeavesOut reports whether a name says that something is left out.
 func LeavesOut(name string) bool { return left.in(name) && !harmless.in(name) }
 
+// Eases reports whether a name says that, or that a test waits for longer or takes more for right.
+func Eases(name string) bool { return LeavesOut(name) || slack.in(name) }
+
+var slack = termsOf("slack")
+
 // Checks reports whether a name says that something is checked.
 func Checks(name string) bool { return checking.in(name) }
 
