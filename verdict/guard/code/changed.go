@@ -266,14 +266,16 @@ func (a altered) narrows(names map[string]bool) (line int) {
 		if has == nil {
 			had, has = a.before.lineTexts(), a.after.lineTexts()
 		}
-		fresh := func(line int) bool { return line > 0 && has[s.lineText(line)] > had[s.lineText(line)] }
+		begins := func(line int) bool { // another "else" may be the one that was there
+			return line > 0 && had[s.lineText(line)] == 0 && has[s.lineText(line)] > 0
+		}
 		at := s.line(i)
-		if !fresh(at) {
+		if has[s.lineText(at)] <= had[s.lineText(at)] {
 			return
 		}
 		leaves := leaving[says] // the test, if no function of the new block ends
-		inner := tested && i >= a.after.body && !(s.kindOf(i) == word && (s.turns(turning, i) || words.Eases(says))) && fresh(s.blockOf(at))
-		for n := s.blockOf(at); inner && leaves && fresh(n); n = s.blockOf(n) {
+		inner := tested && i >= a.after.body && !(s.kindOf(i) == word && (s.turns(turning, i) || words.Eases(says))) && begins(s.blockOf(at))
+		for n := s.blockOf(at); inner && leaves && begins(n); n = s.blockOf(n) {
 			leaves = !functionLine.MatchString(s.lineText(n))
 		}
 		if (!inner || leaves) && narrows(i, says) {
