@@ -216,7 +216,8 @@ func (x *examination) changes() {
 
 // narrows is the line of what is new in a part of a test file and may pass over something: a condition, a part of one, another
 // literal for an arm of Rust's match, an argument of a call that was there before, an annotation or an option of a test, a word
-// that turns what a test does, a name that says that something is left out or takes longer or, outside of tests, the name of one. It is 0 for none.
+// that turns what a test does, a name that says that something is left out or takes longer or, outside of tests, the name of one.
+// It is 0 for none.
 func (a altered) narrows(names map[string]bool) (line int) {
 	s, said, read := a.after.side, a.before.wordSet(), 0
 	replaces := func(i int) (does bool) {
@@ -247,7 +248,9 @@ func (a altered) narrows(names map[string]bool) (line int) {
 		if call && (s.lang.name == "Go" && s.of(open-1) == "func" || s.closureFrom(open+1, i)) {
 			call = false // a parameter, or a statement of a function among the arguments
 		}
-		decides := deciding[says] && !s.annotation(i) && s.of(i-1) != "." || s.lang.shell && s.of(i-1) == "|" || says == "go" && s.lang.name == "Go" // Rust has #[case(1)]
+		// Rust has #[case(1)], and regular expressions have a method match
+		decides := deciding[says] && !s.annotation(i) && s.of(i-1) != "." || s.lang.shell && s.of(i-1) == "|" ||
+			says == "go" && s.lang.name == "Go"
 		if narrows := decides || call || arm || s.inCondition(i); narrows || in != nil && in.at == i {
 			return narrows
 		}
@@ -393,7 +396,8 @@ func (x *examination) shadow(old, now *side) {
 	had := old.imports()
 	for name, is := range now.imports() {
 		was := had[name]
-		known := isAssertion(name) || now.lang.name == "Go" && receivers[name] || now.lang.calls[name] || testMarks[name] || was.from != "" && replacing.MatchString(is.from)
+		known := isAssertion(name) || now.lang.name == "Go" && receivers[name] ||
+			now.lang.calls[name] || testMarks[name] || was.from != "" && replacing.MatchString(is.from)
 		if known && is.from != was.from && old.mentions(name) {
 			add(now.line(is.at))
 		}

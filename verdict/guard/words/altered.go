@@ -416,7 +416,8 @@ func (a alteration) concerns(f change.File, all []value, had settings) bool {
 		return says(v) || Maybe.meddles(v) || slices.ContainsFunc(all, func(o value) bool { return o.line == v.within && concerns(o) })
 	}
 	ends := func(v value) bool { return ends.MatchString(v.text) }
-	return limits.in(a.name) || slices.ContainsFunc(a.keys, piped.in) || piped.in(f.Path) || slices.ContainsFunc(a.fresh, ends) || says(value{text: name + " " + strings.Join(a.keys, " ")}) ||
+	return limits.in(a.name) || slices.ContainsFunc(a.keys, piped.in) || piped.in(f.Path) ||
+		slices.ContainsFunc(a.fresh, ends) || says(value{text: name + " " + strings.Join(a.keys, " ")}) ||
 		slices.ContainsFunc(a.gone, concerns) || slices.ContainsFunc(a.fresh, concerns) ||
 		len(a.keys) == 0 && !IsShell(f.Path) && slices.ContainsFunc(a.fresh, a.branches) ||
 		slices.ContainsFunc(a.gone, func(v value) bool { return isComment(f.After, v.text) && !isComment(f.Before, v.text) })
