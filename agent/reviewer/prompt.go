@@ -249,10 +249,13 @@ func (m material) earlier() string {
 // like any other foreign text.
 func (m material) changed(part int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n# Changed files\n\nThe file %s lists all of the change. ", m.understood.Overview)
+	b.WriteString("\n# Changed files\n\n")
+	if len(m.understood.Parts) > 1 || len(m.understood.LeftOut) > 0 { // the list below says the same of any other change
+		fmt.Fprintf(&b, "The file %s lists all of the change, with what is left out here. ", m.understood.Overview)
+	}
 	if m.sheet != "" {
-		fmt.Fprintf(&b, "The file %s lists who uses what the change touches, with the code around, where else a removed line stands, and "+
-			"the definitions of what its lines use. Read it first, and open or search only what it lacks. ", m.sheet)
+		fmt.Fprintf(&b, "Read the sheet first: the file %s lists who uses what the change touches, with the code around, where else a removed "+
+			"line stands, and the definitions of what its lines use. Open or search only what it lacks. ", m.sheet)
 	}
 	if n := len(m.understood.Parts); n > 1 {
 		fmt.Fprintf(&b, "It is too large for one turn and is walked in %d parts, of which this is part %d: examine these files, in the light "+
