@@ -68,7 +68,7 @@ func TestFixRefusesWhatNoRepairNeeds(t *testing.T) {
 			"app_test.go"},
 		"a suppression": {map[string]string{"app.go": "package app\n\nfunc app() int { return 1 } //nolint\n"}, author.ErrRelaxed,
 			"app.go:3"},
-		"two files of settings": {map[string]string{"config/a.yml": "one:\n  y: q\n", "config/b.yml": "one:\n  y: q\n"}, author.ErrRelaxed,
+		"two files of settings": {map[string]string{"config/a.yml": "tests:\n  y: q\n", "config/b.yml": "tests:\n  y: q\n"}, author.ErrRelaxed,
 			"config/b.yml:2"},
 		"a credential":      {map[string]string{"code.txt": key + "\n"}, author.ErrForbidden, "looks like a credential"},
 		"a file of secrets": {map[string]string{".env": "A=b\n"}, author.ErrForbidden, ".env"},
@@ -78,8 +78,8 @@ func TestFixRefusesWhatNoRepairNeeds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := loopback.New(t, map[string]string{"app_test.go": test, "app.go": "package app\n\nfunc app() int { return 1 }\n",
-				"old.txt": "# TODO: known\n", "logo.png": "\x00\n", "config/a.yml": "one:\n  x: p\n  y: q\n",
-				"config/b.yml": "one:\n  x: p\n  y: q\n"})
+				"old.txt": "# TODO: known\n", "logo.png": "\x00\n", "config/a.yml": "tests:\n  x: p\n  y: q\n",
+				"config/b.yml": "tests:\n  x: p\n  y: q\n"})
 			g.Commit("topic", "Add code", map[string]string{"code.txt": "unsafe() // FIXME: mine\n"})
 			rejected(t, g, tc.edit, tc.want, tc.why)
 		})

@@ -397,8 +397,8 @@ func (a *alteration) counts(part Part, there bool) bool {
 }
 
 // concerns reports whether an alteration of a file that may be about anything, among all values there, says something of checks, of
-// limits or of what is left out: in the names of the file and the keys or, of lines, of the folders and what the line is a part of.
-// Of services that run together, one may be a check.
+// limits or of what is left out, or turns something off: in the names of the file and the keys or, of lines, of the folders and
+// what the line is a part of. Of services that run together, one may be a check.
 func (a alteration) concerns(f change.File, all []value, had settings) bool {
 	name := path.Join(path.Base(path.Dir(f.Path)), path.Base(f.Path))
 	if len(a.keys) == 0 {
@@ -416,8 +416,10 @@ func (a alteration) concerns(f change.File, all []value, had settings) bool {
 		return says(v) || Maybe.meddles(v) || slices.ContainsFunc(all, func(o value) bool { return o.line == v.within && concerns(o) })
 	}
 	ends := func(v value) bool { return ends.MatchString(v.text) }
+	off := func(v value) bool { return slices.Contains([]string{"false", "off", "no"}, strings.ToLower(v.text)) }
 	return limits.in(a.name) || slices.ContainsFunc(a.keys, piped.in) || piped.in(f.Path) ||
-		slices.ContainsFunc(a.fresh, ends) || says(value{text: name + " " + strings.Join(a.keys, " ")}) ||
+		slices.ContainsFunc(a.fresh, ends) || len(a.gone) > 0 && slices.ContainsFunc(a.fresh, off) ||
+		says(value{text: name + " " + strings.Join(a.keys, " ")}) ||
 		slices.ContainsFunc(a.gone, concerns) || slices.ContainsFunc(a.fresh, concerns) ||
 		len(a.keys) == 0 && !IsShell(f.Path) && slices.ContainsFunc(a.fresh, a.branches) ||
 		slices.ContainsFunc(a.gone, func(v value) bool { return isComment(f.After, v.text) && !isComment(f.Before, v.text) })
