@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"bytes"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,9 +65,14 @@ func announced(title string, files []File, found []Finding) (holds []Finding) {
 		Why: "The title says that the change leaves out a check (“" + clip(s) + "”), and this place shows it."}}
 }
 
-// publishes reports whether a file was a pipeline that decides about no change.
+// publishes reports whether a file was a pipeline that decides about no change, or a script that is gone and that no other file of the
+// change names which is left: what ran it changes, too, or fails.
 func publishes(files []File, name string) bool {
-	return slices.ContainsFunc(files, func(f File) bool { return f.Name() == name && ci.Is(f.OldPath) && !gates(f.OldPath, f.Before) })
+	return slices.ContainsFunc(files, func(f File) bool {
+		script := []byte(path.Base(f.OldPath))
+		return f.Name() == name && (ci.Is(f.OldPath) && !gates(f.OldPath, f.Before) || f.Path == "" && path.Ext(f.OldPath) == ".sh" &&
+			!slices.ContainsFunc(files, func(o File) bool { return o.Path != "" && bytes.Contains(o.Before, script) }))
+	})
 }
 
 // loses reports whether evidence is that a check is gone.

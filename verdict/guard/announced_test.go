@@ -118,6 +118,7 @@ func TestATitleThatAJobIsGoneIsHeld(t *testing.T) {
 	release := at // decides about no change
 	release.Before = []byte(strings.Replace(string(at.Before), "pull_request", "release", 1))
 	release.After = []byte(strings.Replace(workflow, "pull_request", "release", 1))
+	script := guard.File{OldPath: "scripts/test-docker.sh", Before: []byte("pytest\n")} // a pipeline that ran it changes, too
 	more := at
 	more.After = []byte(strings.Replace(string(at.Before), "  a:\n", "  a:\n    if: github.actor != 'robot'\n", 1))
 	for said, change := range map[string]struct {
@@ -128,6 +129,7 @@ func TestATitleThatAJobIsGoneIsHeld(t *testing.T) {
 		"ci: drop browser tests (#12)":       {at, true},
 		"Remove the browser":                 {at, false},
 		"Remove the browser job of releases": {release, false},
+		"Remove the unused test container":   {script, false},
 		"Remove the browser job of a":        {more, false},
 		"Remove the browser and its CI job":  {at, false},
 		"Remove the CI job and its cache":    {at, true},
