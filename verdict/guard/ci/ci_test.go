@@ -91,6 +91,10 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 		"a check of its own that is a comment": {
 			job("    steps:\n      - run: ./up\n      - run: |\n          if grep -q '^x' go.mod; then exit 1; fi\n"),
 			job("    steps:\n      - run: ./up\n      #- run: |\n      #    if grep -q '^x' go.mod; then exit 1; fi\n"), "hold ci/commented-out:7"},
+		"a command that is a comment": {job("    steps:\n      - run: ./up\n      - name: headers\n        run: make copyheaders\n"),
+			job("    steps:\n      - run: ./up\n      # - name: headers\n      #   run: make copyheaders\n"), "hold ci/commented-out:8"},
+		"an installation that is a comment": {job("    steps:\n      - run: ./up\n      - run: pip install x\n"),
+			job("    steps:\n      - run: ./up\n      # - run: pip install x\n"), ""},
 		"a case that is a comment": {
 			job("    strategy:\n      matrix:\n        c:\n          - name: linux\n          - name: 'windows'\n" +
 				"    steps:\n      - run: ${{ matrix.c.run }}\n      - run: ./x\n"),

@@ -59,7 +59,7 @@ func (c *comparison) commented() {
 			for _, step := range was.Steps {
 				lines := strings.Split(strings.TrimSpace(step.Script), "\n")
 				stays := func(line string) bool { return !turned(line) && !turned("run: "+line) }
-				if step.decides() && !slices.ContainsFunc(lines, stays) && len(is.Steps) < len(was.Steps) {
+				if (step.decides() || step.acts()) && !slices.ContainsFunc(lines, stays) && len(is.Steps) < len(was.Steps) {
 					hold("check", lines[0], step.Line)
 				}
 			}
@@ -192,6 +192,13 @@ func listed(inputs map[string]string) map[string][]string {
 
 // decides reports whether a script of a job ends with a failure by its own decision, or compiles the code.
 func (j Job) decides() bool { return slices.ContainsFunc(j.Steps, Step.decides) }
+
+// acts reports whether a step's script runs something that can fail because of what it examines, and no known check.
+func (s Step) acts() bool {
+	commands, _ := s.commands()
+	checks := func(c shell.Command) bool { _, is := c.Check(); return is }
+	return !slices.ContainsFunc(commands, checks) && slices.ContainsFunc(commands, func(c shell.Command) bool { return !c.Idle() })
+}
 
 // decides reports whether the step's script does.
 func (s Step) decides() bool {
