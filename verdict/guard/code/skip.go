@@ -78,7 +78,7 @@ func (x *examination) compareMarks(pairs []pair) {
 				g.after.side.all(guard{from: g.after.from, to: g.after.body}), // it may be for further cases
 			g.before.role == test && len(g.before.assertions) == 0 && g.before.size < 2 && len(g.after.assertions) > 0: // it is written now
 			g.tier = change.Evidence
-		case g.cond != "" && (g.tier == change.Hold || g.effect == retry) &&
+		case g.effect == tag && g.after.side.troubled(g.line), g.cond != "" && (g.tier == change.Hold || g.effect == retry) &&
 			(!many && g.after.side.troubled(g.line) || x.troubles(g.cond)):
 			g.tier = change.Hold // the reason is a problem of the test, not a missing requirement
 		case g.effect == skips && !sure && !many && fitsNot(g.cond) && !g.elsewhere() && only():
@@ -341,7 +341,7 @@ func widened(before, after string) bool {
 // an issue of its own, is as often something that a system lacks, and a temporary file or directory is what many tests use.
 var trouble = regexp.MustCompile(`(?i)flak(?:y|ey|iness)|unreliab|unstable|intermittent|broken|fails|crash|hangs|hanging|temporarily|` +
 	`\btemporary(?:\W*$|\s*[.,;:)!]| (?:disabl|exclu|fix|hack|ignor|measure|mut|quarantin|skip|solution|until|while|workaround))|` +
-	`for now|blocked by|are fixed|is (?:fixed|released|resolved|merged)`)
+	`for now|blocked by|investigat|failing on|are fixed|is (?:fixed|released|resolved|merged)`)
 
 // aroundMark is the number of lines above and below a mark in which its reason may be.
 const aroundMark = 3
