@@ -132,6 +132,9 @@ func (s *side) markUnit(u *unit) {
 		}
 		return
 	}
+	if u.unlisted() {
+		u.add(skips, "", u.at)
+	}
 	if s.lang.python { // it asks for a fixture that skips
 		for i := u.at + 2; i < u.body; i++ {
 			if s.skippers[s.of(i)] && s.kindOf(i) == word {
@@ -141,6 +144,9 @@ func (s *side) markUnit(u *unit) {
 	}
 	if called || s.lang.python || s.lang.ruby {
 		for _, c := range s.conditionsAt(u.from, 0) {
+			if s.of(c.at) == "quarantine!" { // mspec runs nothing of it
+				c.text = ""
+			}
 			u.add(skips, c.text, c.at)
 		}
 	}
@@ -185,6 +191,8 @@ func (s *side) callMarks(u *unit) {
 				cond = "! " + cond
 			}
 			u.add(skips, cond, i)
+		case u.under(opposite(name)):
+			u.add(skips, "", i)
 		}
 	}
 	s.after(u)
@@ -199,6 +207,36 @@ func (s *side) callMarks(u *unit) {
 			s.option(u, i)
 		}
 	}
+}
+
+// opposite is the word of a chain, as projects define them, on whose condition nothing runs that runs on another one's: ifLinux, ifNotLinux.
+func opposite(name string) string {
+	if what, not := strings.CutPrefix(name, "ifNot"); not {
+		return "if" + what
+	}
+	if what, is := strings.CutPrefix(name, "if"); is {
+		return "ifNot" + what
+	}
+	return ""
+}
+
+// under reports whether a unit is in one with such a word.
+func (u *unit) under(name string) bool {
+	for p := u.parent; p != nil && name != ""; p = p.parent {
+		if slices.ContainsFunc(p.chain, func(i int) bool { return p.side.of(i) == name }) {
+			return true
+		}
+	}
+	return false
+}
+
+// unlisted reports whether the file of a test of Swift lists those that run where no runtime finds them, and has this one not in the list,
+// or as one that is expected to fail.
+func (u *unit) unlisted() bool {
+	s := u.side
+	return s.lang.name == "Swift" && s.mentions("allTests") && !slices.ContainsFunc(s.places(u.name), func(i int) bool {
+		return i != u.at && !strings.HasSuffix(s.of(int(s.outer[i])-1), "ExpectedToFail")
+	})
 }
 
 // after reads the marks behind a test.
