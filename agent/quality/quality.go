@@ -22,7 +22,7 @@ var bounds = bounded.Bounds{Time: 2 * time.Minute, Memory: 2 << 30}
 // Change returns a change of the files whose two sides these are.
 func Change(sides []worktree.Sides) (c guard.Change) {
 	for _, s := range sides {
-		c.Files = append(c.Files, guard.File(s))
+		c.Files = append(c.Files, guard.File{Path: s.Path, OldPath: s.OldPath, Before: s.Before, After: s.After, Unread: s.Unread})
 	}
 	return c
 }

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,11 @@ func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 	for _, f := range c.Files {
 		a.have[f.Path], a.have[f.OldPath] = true, true
 	}
+	for i, f := range c.Files {
+		if tools.NamesOwners(f.OldPath) {
+			c.Files[i].Vacant = a.vacant(ctx, f)
+		}
+	}
 	changed := slices.Clone(c.Files)
 	for _, f := range changed {
 		if len(a.listed) < maxFolders {
@@ -86,6 +92,25 @@ type around struct {
 	listed map[string][]string
 	added  int
 	err    error
+}
+
+// vacant are the patterns that a file of owners no longer has, that belong to one folder, and that fit nothing there.
+func (a *around) vacant(ctx context.Context, f File) (all []string) {
+	for line := range strings.Lines(string(f.Before)) {
+		pattern, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		dir, last := path.Split(strings.TrimSuffix(pattern, "/"))
+		if dir == "" || strings.ContainsAny(dir, `*?[\#`) || bytes.Contains(f.After, []byte(line)) || len(a.listed) >= maxFolders {
+			continue
+		}
+		fits := func(name string) bool {
+			is, err := path.Match(last, strings.TrimSuffix(name, "/"))
+			return is || err != nil
+		}
+		if !slices.ContainsFunc(a.list(ctx, path.Clean(strings.TrimPrefix(dir, "/"))), fits) {
+			all = append(all, pattern)
+		}
+	}
+	return all
 }
 
 // upwards takes the wanted files from the folder of a file and from all folders above it.

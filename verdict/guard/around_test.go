@@ -53,6 +53,22 @@ func commit(names ...string) standing {
 	return s
 }
 
+// Owners of a path at which no file is are not needed by any change yet.
+func TestOwnersOfNothingAreEvidence(t *testing.T) {
+	for pattern, want := range map[string]string{"eng/Source*": "evidence", "/eng/gone/": "evidence", "gone/*": "evidence", "eng/x*": "hold",
+		"/eng": "hold", "*.cs": "hold", "eng/**/gone": "hold"} {
+		file := guard.File{Path: ".github/CODEOWNERS", OldPath: ".github/CODEOWNERS", Before: []byte("docs/ @a\n" + pattern + " @b\n"),
+			After: []byte("docs/ @a\n")}
+		change := guard.Change{Files: []guard.File{file}}
+		if err := guard.Surround(t.Context(), &change, "base", commit("eng/x.cs", "docs/a.md")); err != nil {
+			t.Fatal(err)
+		}
+		if found := guard.Examine(change); len(found) != 1 || string(found[0].Tier) != want {
+			t.Errorf("%s: found %+v, want %s", pattern, found, want)
+		}
+	}
+}
+
 func TestSurroundAddsWhatHasToBeSeen(t *testing.T) {
 	fresh := func(path string) guard.File { return guard.File{Path: path, After: []byte("select = []\n")} }
 	for name, tt := range map[string]struct {

@@ -70,6 +70,8 @@ type File struct {
 	Before, After []byte
 	// Unread says that a side was too large to be read.
 	Unread bool
+	// Vacant are patterns of a file of owners that fit nothing at the base.
+	Vacant []string
 }
 
 // Name returns the path at the head or, for a deleted file, the path before.

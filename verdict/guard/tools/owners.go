@@ -59,12 +59,12 @@ func everything(file, pattern string) bool {
 // whole repository gets other owners. The reviewing session weighs owners that leave others behind, of whom GitHub
 // asks one for each path, and owners that are added or swapped: they approve later changes, never this one, for
 // which GitHub reads the file of the base.
-func ownersLost(file string, before, after []owning, files []change.File) (found []change.Finding) {
+func ownersLost(f change.File, before, after []owning, files []change.File) (found []change.Finding) {
 	say := func(tier change.Tier, why string, was, is owning) {
 		if len(found) > 0 && (tier != change.Hold || found[0].Tier == change.Hold) {
 			return // one finding stands for all
 		}
-		at := change.Place{Path: file, Line: is.line, After: is.text(), Before: was.text()}
+		at := change.Place{Path: f.Name(), Line: is.line, After: is.text(), Before: was.text()}
 		if ruled(before, is.pattern) && is.pattern != was.pattern || is.line == 0 {
 			at.Line = was.line
 		}
@@ -78,12 +78,12 @@ func ownersLost(file string, before, after []owning, files []change.File) (found
 		lost, gained := missingFrom(was.owners, is.owners), missingFrom(is.owners, was.owners)
 		fallsBack := is.pattern != was.pattern && ruled(before, is.pattern)
 		switch {
-		case len(was.owners) == 0 || len(lost)+len(gained) == 0 || removed(was.pattern, files) && !everything(file, was.pattern):
+		case len(was.owners) == 0 || len(lost)+len(gained) == 0 || removed(was.pattern, files) && !everything(f.Name(), was.pattern):
 		case len(gained) == 0 && len(is.owners) > 0 && !fallsBack: // whoever approves now could do so before
 			say(change.Evidence, "Fewer people can approve "+was.pattern+" now.", was, is)
 		case len(lost) > 0 && (len(gained) == 0 || fallsBack):
-			say(change.Hold, "Those who had to approve "+was.pattern+" no longer have to: "+strings.Join(lost, ", ")+".", was, is)
-		case everything(file, was.pattern) && !slices.EqualFunc(lost, gained, qualified):
+			say(change.HoldIf(!slices.Contains(f.Vacant, was.pattern)), "Those who had to approve "+was.pattern+" no longer have to: "+strings.Join(lost, ", ")+".", was, is)
+		case everything(f.Name(), was.pattern) && !slices.EqualFunc(lost, gained, qualified):
 			say(change.Hold, "Others can approve the whole repository now.", was, is)
 		default:
 			say(change.Evidence, "Who has to approve "+was.pattern+" is changed.", was, is)

@@ -12,6 +12,11 @@ import (
 
 func isOwners(name string) bool { return change.FitsAny(owners, name) }
 
+// NamesOwners reports whether a file says who owns what, by patterns of paths or for its folder.
+func NamesOwners(name string) bool {
+	return isOwners(name) && strings.Contains(path.Base(name), "OWNERS")
+}
+
 func isOwn(name string) bool { return strings.HasPrefix(name, ".touchstone/") }
 
 // policies finds owners, review settings, guidelines and contributor rules that became weaker.
@@ -130,8 +135,8 @@ func ownership(f change.File, files []change.File) []change.Finding {
 		return []change.Finding{policy(change.Hold, "owners", "Who has to approve is changed: the file has another name now.",
 			change.Place{Path: f.Name(), Before: f.OldPath, After: f.Path})}
 	}
-	if strings.Contains(path.Base(f.Name()), "OWNERS") {
-		return ownersLost(f.Name(), owned(before), owned(after), files)
+	if NamesOwners(f.Name()) {
+		return ownersLost(f, owned(before), owned(after), files)
 	}
 	order := func(a, b statement) int { return strings.Compare(a.text, b.text) } // maps have no order
 	slices.SortStableFunc(before, order)
