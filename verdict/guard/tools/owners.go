@@ -82,7 +82,8 @@ func ownersLost(f change.File, before, after []owning, files []change.File) (fou
 		case len(gained) == 0 && len(is.owners) > 0 && !fallsBack: // whoever approves now could do so before
 			say(change.Evidence, "Fewer people can approve "+was.pattern+" now.", was, is)
 		case len(lost) > 0 && (len(gained) == 0 || fallsBack):
-			say(change.HoldIf(!slices.Contains(f.Vacant, was.pattern)), "Those who had to approve "+was.pattern+" no longer have to: "+strings.Join(lost, ", ")+".", was, is)
+			say(change.HoldIf(!slices.Contains(f.Vacant, was.pattern)),
+				"Those who had to approve "+was.pattern+" no longer have to: "+strings.Join(lost, ", ")+".", was, is)
 		case everything(f.Name(), was.pattern) && !slices.EqualFunc(lost, gained, qualified):
 			say(change.Hold, "Others can approve the whole repository now.", was, is)
 		default:
