@@ -169,8 +169,11 @@ func (p *Project) Targets() map[string][]Command {
 			left += max(lookUps, 0)
 		}
 	}
-	for name, content := range p.files { // a file without an ending is a script by its first line
-		if script.MatchString(name) && (path.Ext(name) != "" || bytes.HasPrefix(content, []byte("#!"))) {
+	for name, content := range p.files {
+		// A file without an ending is a script by its first line, or if it is called a check and nothing more: sbt's scripted tests
+		// are called test, and a note may be called validate-entry-points.
+		note := path.Ext(name) == "" && strings.ContainsAny(path.Base(name), "-_0123456789") && !bytes.HasPrefix(content, []byte("#!"))
+		if script.MatchString(name) && !note {
 			out[name] = p.Resolve(Command{Args: []string{"./" + path.Base(name)}, Line: 1}, path.Dir(name))
 		}
 	}
