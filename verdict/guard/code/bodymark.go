@@ -173,9 +173,15 @@ func (s *side) bodyForm(i int) (f bodyForm, is bool) {
 	return f, false
 }
 
-// hasOwn reports whether a file has a function of a name, in Kotlin, Python, Ruby and Scala.
+// hasOwn reports whether a file has a function of a name, in Kotlin, Python, Ruby and Scala. It is asked for each call of that name.
 func (s *side) hasOwn(name string) bool {
-	return slices.ContainsFunc(s.places(name), func(i int) bool { return s.of(i-1) == "def" || s.of(i-1) == "fun" })
+	if s.defines == nil {
+		s.defines = map[string]bool{}
+		for _, i := range slices.Concat(s.places("def"), s.places("fun")) {
+			s.defines[s.of(i+1)] = true
+		}
+	}
+	return s.defines[name]
 }
 
 // asked is the condition of a call that asks for one, with the call's name: it tells whether the condition is negated.

@@ -99,6 +99,7 @@ type side struct {
 	wordsSaid  map[string]int
 	imported   map[string]origin
 	names      map[string]int
+	defines    map[string]bool
 	loops      *bool
 	// left is the file at the head if it is there under a name that no source has.
 	left *side
