@@ -88,6 +88,10 @@ func TestWorkGrowsWithTheSizeOfAChange(t *testing.T) {
 		"a list that loses most of what it has": {"BannedSymbols.txt", 500, func(n int) (before, after string) {
 			return numbered("M:Pay.Run#\n", 0, n), "M:Pay.Run0\n"
 		}},
+		"many rules that are ignored": {"ruff.toml", 500, func(n int) (before, after string) {
+			const chosen = "[lint]\nselect = ["
+			return chosen + numbered(`"E#",`, 0, n) + "]\n", chosen + numbered(`"E#",`, 0, n) + "]\nignore = [" + numbered(`"E#",`, 0, n) + "]\n"
+		}},
 		"many rules that are off": {".eslintrc.json", 1500, func(n int) (before, after string) {
 			return `{"rules":{"no-x":"error"}}`, `{"rules":{` + numbered(`"r#":"off",`, 0, n) + `"no-x":"off"}}`
 		}},

@@ -350,7 +350,7 @@ func (p *pair) more() bool {
 // enabled returns the rules that a part's lists and settings enable, and the keys of those lists.
 func (p part) enabled() map[string]bool {
 	out := map[string]bool{}
-	for _, v := range p.elements(Rules) {
+	for v := range p.elements(Rules) {
 		out[v.key], out[v.text] = true, true
 	}
 	for key, v := range p.values {

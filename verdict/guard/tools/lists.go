@@ -2,6 +2,7 @@ package tools
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"path"
 	"regexp"
@@ -126,7 +127,7 @@ func (p *pair) blanket(v value) bool {
 
 // exemptions returns how many parts of some elements say where a tool does not look.
 func (p part) exemptions(element string) (n int) {
-	for _, v := range p.elements(Excluded) {
+	for v := range p.elements(Excluded) {
 		if strings.HasPrefix(v.key, element) {
 			n++
 		}
@@ -214,19 +215,24 @@ func (c *comparison) unused(t *Tool, plugin string) bool {
 
 // chooses reports whether a list of rules has a prefix of a rule's name.
 func (p part) chooses(rule string) bool {
-	return slices.ContainsFunc(p.elements(Rules), func(v value) bool { return strings.HasPrefix(rule, v.text) })
+	for v := range p.elements(Rules) {
+		if strings.HasPrefix(rule, v.text) {
+			return true
+		}
+	}
+	return false
 }
 
 // left reports whether a prefix of a rule's name was ignored, and no list chose the rule, or one of those that begin with its name,
 // by more than that prefix.
 func (p part) left(rule string) bool {
 	ignored, chosen := 0, 0
-	for _, v := range p.elements(Ignored) {
+	for v := range p.elements(Ignored) {
 		if !v.scoped && strings.HasPrefix(rule, v.text) {
 			ignored = max(ignored, len(v.text))
 		}
 	}
-	for _, v := range p.elements(Rules) {
+	for v := range p.elements(Rules) {
 		if strings.HasPrefix(rule, v.text) || strings.HasPrefix(v.text, rule) {
 			chosen = max(chosen, len(v.text))
 		}
@@ -239,10 +245,17 @@ func removable(text string) bool {
 	return strings.ContainsAny(text, "/\\") && !strings.Contains(text, "://")
 }
 
-// elements returns the elements of all lists of one kind.
-func (p part) elements(w Way) []value {
-	all := slices.Concat(slices.Collect(maps.Values(p.lists))...)
-	return slices.DeleteFunc(all, func(v value) bool { return v.setting.Way != w })
+// elements walks the elements of all lists of one kind. It copies no list, since it is asked for each of many rules.
+func (p part) elements(w Way) iter.Seq[value] {
+	return func(yield func(value) bool) {
+		for _, list := range p.lists {
+			for _, v := range list {
+				if v.setting.Way == w && !yield(v) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // counts returns how often each element is in the lists of one kind.
