@@ -244,11 +244,17 @@ func alike(a, b string) int {
 	return n
 }
 
-// quote is the beginning of a text as code, which the text cannot end: it stands between more backquotes than it has in a row.
-// Code needs a text, since two backquotes alone begin other code.
-func quote(text string) string {
-	text = cmp.Or(strings.Map(visible, strings.Join(strings.Fields(text), " ")), "?")
-	if most := maxQuote; len(text) > most {
+// quote is the beginning of a text as code.
+func quote(text string) string { return Code(text, maxQuote) }
+
+// ticks matches backquotes of which code has so many in a row only to take the room of what else changed.
+var ticks = regexp.MustCompile("`{4,}")
+
+// Code is a text as code on one line, or its beginning, if it has more than these many bytes. The text cannot end it: it stands
+// between more backquotes than it has in a row. Code needs a text, since two backquotes alone begin other code.
+func Code(text string, most int) string {
+	text = ticks.ReplaceAllString(cmp.Or(strings.Map(visible, strings.Join(strings.Fields(text), " ")), "?"), "…")
+	if len(text) > most {
 		for !utf8.RuneStart(text[most]) {
 			most--
 		}

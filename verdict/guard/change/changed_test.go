@@ -41,6 +41,7 @@ func TestLongLinesAreShownWhereTheyPart(t *testing.T) {
 		": `…const const const é1` → `…const const const é2`": spot(long+"é1", long+"é2"),
 		": `?` → `a b`":                                            spot("\x1b", "a\n\tb"),
 		": ``` a``[`1] ``` → `` ` ``":                              spot("a``[`1]", "`"),
+		": ```` ```a…b ```` is new":                                spot("", "```a````b"),
 		": `" + long[:60] + "…` is gone":                           spot(long, ""),
 		": `1" + long[:59] + "…` → `2" + long[:59] + "…`":          spot("1"+long, "2"+long),
 		": `… const const const c` → `… const const const consts`": spot(long+"c", long+"consts"),
