@@ -53,8 +53,11 @@ func grouped(all []verdict.Evidence) []verdict.Evidence {
 
 // also is what a piece of evidence says besides another one. Code that is cut ends in it.
 func also(e verdict.Evidence) string {
-	text := clip(" Also at "+verdict.Place(change.Spell(e.Path), e.Line)+": "+e.Detail, maxAlso-1)
-	return text + strings.Repeat("`", strings.Count(text, "`")%2)
+	text := clip(" Also at "+verdict.Place(change.Spell(e.Path), e.Line)+": "+e.Detail, maxAlso-5)
+	if _, n := unended(text, 0); n > 0 {
+		text += " " + strings.Repeat("`", n)
+	}
+	return text
 }
 
 // suspected is the evidence that the answer on one part of the change must cover: the evidence in the part's

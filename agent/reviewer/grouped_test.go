@@ -16,11 +16,11 @@ func TestMergedEvidenceSaysWhatEachPlaceHas(t *testing.T) {
 		return verdict.Evidence{Kind: "assertion", Rule: "severity/Q5", Path: path, Line: line, Detail: detail}
 	}
 	all := []verdict.Evidence{piece("a_test.go", 1, strings.Repeat("long ", maxDoubt/5)), piece("b_test.go", 2, "Other."),
-		piece("a_test.go", 3, "It is `"+strings.Repeat("long ", maxAlso/5)+"`."), piece("a_test.go", 4, "An assertion is gone.")}
+		piece("a_test.go", 3, "It is `` a`"+strings.Repeat("long ", maxAlso/5)+"``."), piece("a_test.go", 4, "It `` is` ``.")}
 	got := grouped(all)
 	if len(got) != 2 || got[0].More != 2 || got[1].Detail != "Other." ||
-		!strings.Contains(got[0].Detail, " Also at a_test.go:3: It is `long ") ||
-		!strings.HasSuffix(got[0].Detail, " … [shortened]` Also at a_test.go:4: An assertion is gone.") {
+		!strings.Contains(got[0].Detail, " Also at a_test.go:3: It is `` a`long ") ||
+		!strings.HasSuffix(got[0].Detail, " … [shortened] `` Also at a_test.go:4: It `` is` ``.") {
 		t.Errorf("got %+v", got)
 	}
 	for n := range maxEvidence {

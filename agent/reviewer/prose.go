@@ -73,22 +73,23 @@ func inline(text string) string { return paired(untagged(verdict.Prose(verdict.O
 
 // paired is a text in which the backticks that would begin a code span without an end are ordinary characters.
 func paired(text string) string {
-	for at := 0; at < len(text); {
-		start := opening(text, at)
-		if start < 0 {
-			break
-		}
-		n := len(text[start:]) - len(strings.TrimLeft(text[start:], "`"))
-		at = start + n
-		if end := spanEnd(text[at:], n); end >= 0 {
-			at += end
-			continue
-		}
-		open := strings.Repeat("&#96;", n)
-		text = text[:start] + open + text[at:]
-		at = start + len(open)
+	for at, n := unended(text, 0); n > 0; at, n = unended(text, at) {
+		text = text[:at] + strings.Repeat("&#96;", n) + text[at+n:]
 	}
 	return text
+}
+
+// unended is where the first code span without an end begins, from an offset on, and with how many backticks: 0 if all end.
+func unended(text string, from int) (at, n int) {
+	for at = opening(text, from); at >= 0; at = opening(text, from) {
+		n = len(text[at:]) - len(strings.TrimLeft(text[at:], "`"))
+		end := spanEnd(text[at+n:], n)
+		if end < 0 {
+			return at, n
+		}
+		from = at + n + end
+	}
+	return at, 0
 }
 
 var (
