@@ -36,14 +36,14 @@ func TestMergedEvidenceSaysWhatEachPlaceHas(t *testing.T) {
 // TestWhatIsNotNamedIsCounted: the longest evidence of many places is not cut off before it says how many it does not name.
 func TestWhatIsNotNamedIsCounted(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("l", 300) + "…"
+	long := "```" + strings.Repeat("l", 297) + "…"
 	var spots []guarded.Spot
 	for n := range 2000 {
 		spots = append(spots, guarded.Spot{In: long, What: "line of what says how this project is checked",
 			Place: guarded.Place{Path: fmt.Sprintf("%d_test.go", n), Line: 10_000, Before: long, After: long + "r"}})
 	}
 	text := explained(guarded.Changed(guarded.Assertion, "test/changed", spots))
-	if len(text) > maxDoubt || !strings.HasSuffix(text, " files that are not named here.") {
+	if len(text) > maxDoubt || !strings.Contains(text, " Before: ```` ```lll") || !strings.HasSuffix(text, " files that are not named here.") {
 		t.Errorf("%d bytes: %s", len(text), text)
 	}
 }

@@ -192,7 +192,7 @@ func orNothing(line string) string {
 	if line = verdict.OneLine(line); line == "" {
 		return "nothing."
 	}
-	return code(line) + "."
+	return guard.Code(line) + "."
 }
 
 // texts are all texts by strangers that the session may read.

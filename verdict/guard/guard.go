@@ -87,6 +87,9 @@ type Change struct {
 // is deleted.
 func Loses(f Finding) bool { return code.Loses(f.Rule) }
 
+// Code is a text that a finding quotes, as code on one line.
+func Code(text string) string { return change.Code(text, len(text)) }
+
 // Examines reports whether a file of this name can have a finding, or explain one.
 func Examines(name string) bool {
 	return name != "" && !vendored(name) && (Gates(name) || code.Examines(name) || checks(name) || words.IsShell(name) ||
