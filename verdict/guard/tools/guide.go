@@ -258,6 +258,6 @@ func guidelineRows(f change.File, all guidelines) []change.Finding {
 			found = append(found, policy(change.Evidence, "guideline", "The guideline "+id+" of another document is replaced here.", at))
 		}
 	}
-	slices.SortFunc(found, func(a, b change.Finding) int { return a.Line - b.Line })
+	slices.SortFunc(found, func(a, b change.Finding) int { return cmp.Or(a.Line-b.Line, cmp.Compare(a.Why, b.Why)) })
 	return found
 }

@@ -272,6 +272,18 @@ func TestChangesOfOwnersAndPoliciesAreFound(t *testing.T) {
 	}
 }
 
+// TestFindingsOfOneLineKeepTheirOrder: a row that is gone may have had the line that another one has now.
+func TestFindingsOfOneLineKeepTheirOrder(t *testing.T) {
+	const head = "| ID | Severity | Scope | Criterion |\n| - | - | - | - |\n"
+	for range 50 {
+		found := tools.Compare([]change.File{file(".touchstone/guidelines/a.md", head+"| A1 | major | all | x |\n| A2 | major | all | y |\n",
+			head+"| A2 | nit | all | y |\n")})
+		if len(found) != 2 || found[0].Line != found[1].Line || !strings.Contains(found[0].Why, "A1 is gone") {
+			t.Fatalf("%+v", found)
+		}
+	}
+}
+
 func FuzzCompare(f *testing.F) {
 	f.Add("pyproject.toml", []byte("[tool.ruff]\nignore = ['E']\n"), []byte("[tool.ruff]\nignore = []\n"))
 	f.Add(".touchstone/a.md", []byte("| A1 | major | all | x |"), []byte("must not"))
