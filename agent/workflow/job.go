@@ -139,9 +139,11 @@ func table(found []guard.Finding) string {
 	}
 	var text strings.Builder
 	text.WriteString("| | where | what | rule |\n| --- | --- | --- | --- |\n")
-	cell := strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "`", "'", "<", "&lt;")
+	cell := strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "`", "'")
+	markup := strings.NewReplacer("<", "&lt;", "[", `\[`) // code of the change that is quoted links nowhere and shows no picture
 	for _, f := range found {
-		fmt.Fprintf(&text, "| %s | `%s` | %s | %s |\n", f.Tier, cell.Replace(verdict.Place(f.Path, f.Line)), cell.Replace(f.Message()), f.Rule)
+		fmt.Fprintf(&text, "| %s | `%s` | %s | %s |\n", f.Tier, cell.Replace(verdict.Place(f.Path, f.Line)),
+			markup.Replace(cell.Replace(f.Message())), f.Rule)
 	}
 	return text.String()
 }
