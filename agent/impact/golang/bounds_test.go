@@ -54,7 +54,8 @@ func aliases(lines int) string {
 // hostile is a program with a file of package a, and an ordinary one in package b.
 func hostile(text string) *Program {
 	return program(map[string]string{"go.mod": "module acme\n", "a/a.go": text,
-		"b/b.go": "package b\n\ntype T struct{ N int }\n\nfunc (t T) Close() { t.N = 1 }\n"})
+		"c/c.go": "package c\n\nvar C = 1\n",
+		"b/b.go": "package b\n\nimport \"acme/c\"\n\ntype T struct{ N int }\n\nfunc (t T) Close() { t.N = c.None }\n"})
 }
 
 // lacking is the end of a child that allocates much at once: it notices, or the kernel refuses.
@@ -86,6 +87,9 @@ func TestNoFileTakesMoreThanTheBounds(t *testing.T) {
 			}
 			if refs, ok := p.Refs("b/b.go"); ok {
 				t.Errorf("it still tells %q", told(refs))
+			}
+			if missing := p.Missing("b/b.go"); missing != nil {
+				t.Errorf("it still tells that %v are missing", missing)
 			}
 			if methods, _ := p.Methods("b", "T"); len(methods) > 0 {
 				t.Errorf("it still tells methods %q", methods)

@@ -134,6 +134,7 @@ func (p *Program) ask(q question) answer {
 		p.untyped = p.child.End()
 		p.child = nil
 		clear(p.refs)
+		clear(p.missing)
 		clear(p.typed)
 		return answer{}
 	}
