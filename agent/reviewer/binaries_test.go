@@ -56,30 +56,34 @@ func (m moved) Sides(_ context.Context, d diff.Diff, wanted func(string) bool, _
 	return sides, nil
 }
 
-// What was evidence among the data of tests is held when it moves to where it may be executed; what needed a person there
-// already, and text, may move.
+// What was evidence among the data of tests is held when it moves to where it may be executed, and a picture that becomes
+// executable or something else is evidence; what needed a person there already, and text, may move.
 func TestWhatLeavesTheTestsIsHeld(t *testing.T) {
-	const zip, text, plain, program = "PK\x03\x04\x14\x00\x00\x00", "a\n", "100644", "100755"
+	const zip, gif, text, plain, program = "PK\x03\x04\x14\x00\x00\x00", "GIF89a=1;\x00", "a\n", "100644", "100755"
 	for name, tc := range map[string]struct {
 		from, to      string
 		before, after string
 		content       string
-		want          int
+		want, doubted int
 	}{
-		"an archive leaves the tests":    {"tests/a.jar", "lib/a.jar", plain, plain, zip, 1},
-		"and moves among them":           {"tests/a.jar", "tests/b/a.jar", plain, plain, zip, 0},
-		"a program of a test runs":       {"tests/tool", "tests/tool", plain, program, zip, 1},
-		"and ran before":                 {"tests/tool", "tests/b/tool.bin", program, program, zip, 0},
-		"a picture becomes code":         {"web/a.gif", "web/a.js", plain, plain, "GIF89a=1;\x00", 1},
-		"a file becomes a makefile":      {"tests/tool", "tests/Makefile", plain, plain, zip, 1},
-		"an archive moves that was held": {"lib/a.jar", "lib/a.zip", plain, plain, zip, 0},
-		"a text leaves the tests":        {"tests/a.md", "docs/a.md", plain, plain, text, 0},
+		"an archive leaves the tests":    {"tests/a.jar", "lib/a.jar", plain, plain, zip, 1, 0},
+		"and moves among them":           {"tests/a.jar", "tests/b/a.jar", plain, plain, zip, 0, 0},
+		"a program of a test runs":       {"tests/tool", "tests/tool", plain, program, zip, 1, 0},
+		"and ran before":                 {"tests/tool", "tests/b/tool.bin", program, program, zip, 0, 0},
+		"a picture becomes code":         {"web/a.gif", "web/a.js", plain, plain, gif, 1, 0},
+		"a file becomes a makefile":      {"tests/tool", "tests/Makefile", plain, plain, zip, 1, 0},
+		"an archive moves that was held": {"lib/a.jar", "lib/a.zip", plain, plain, zip, 0, 0},
+		"a text leaves the tests":        {"tests/a.md", "docs/a.md", plain, plain, text, 0, 0},
+		"a picture runs":                 {"docs/a.gif", "docs/a.gif", plain, program, gif, 0, 1},
+		"a picture runs elsewhere":       {"docs/a.gif", "hooks/a.gif", plain, program, gif, 0, 1},
+		"and runs no longer":             {"docs/a.gif", "docs/a.gif", program, plain, gif, 0, 0},
+		"and is called something else":   {"docs/a.gif", "docs/a.bin", plain, plain, gif, 0, 1},
 	} {
 		file := diff.File{Path: tc.to, OldPath: tc.from, Status: "renamed", OldMode: tc.before, NewMode: tc.after, OldBlob: "1", NewBlob: "1"}
 		c := Checkout{Files: moved{content: []byte(tc.content)}, Diff: diff.Diff{Files: []diff.File{file}}}
-		_, holds, _, err := c.binaries(t.Context())
-		if err != nil || len(holds) != tc.want {
-			t.Errorf("%s: %+v, %v; want %d", name, holds, err, tc.want)
+		_, holds, doubted, err := c.binaries(t.Context())
+		if err != nil || len(holds) != tc.want || len(doubted) != tc.doubted {
+			t.Errorf("%s: %+v, %+v, %v; want %d and %d", name, holds, doubted, err, tc.want, tc.doubted)
 		}
 	}
 }

@@ -93,7 +93,8 @@ func (c Checkout) binaries(ctx context.Context) (texts []suspect.Text, unread []
 			texts = append(texts, suspect.Binary(side.Path, side.Before, side.After)...)
 			held, suspected := suspect.Opaque(side.Path, side.After, executable[side.Path])
 			if bytes.Equal(side.Before, side.After) { // what moved counts where it may do more than before
-				if was, _ := suspect.Opaque(side.OldPath, side.Before, before[side.Path]); len(was) > 0 || len(held) == 0 {
+				was, known := suspect.Opaque(side.OldPath, side.Before, before[side.Path])
+				if len(was) > 0 || len(held) == 0 && len(suspected) <= len(known) {
 					continue
 				}
 			}

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// Data is the kind of the evidence for a binary file among those of tests, for a document, and for a picture of another name.
+	// Data is the kind of the evidence for a binary file among those of tests, for a document, and for a picture of another name
+	// or that is executable.
 	Data = "binary"
 	// Submodule is that of the evidence for a submodule that moves along a branch.
 	Submodule = "submodule"
@@ -78,8 +79,8 @@ func builds(name string) bool { return project.MatchString(strings.ToLower(path.
 
 // Opaque finds a file without lines in the diff whose effect no session can judge. What may be executed is a hold:
 // programs, archives, code and text that git takes for bytes, and what is of an unknown kind. Data of tests, documents
-// that are named as what they are, and pictures that are not, are evidence. Nothing is said of other pictures, sounds and
-// fonts, of text in UTF-8, and of a published Gradle wrapper.
+// that are named as what they are, and pictures that are not or that are executable, are evidence. Nothing is said of other
+// pictures, sounds and fonts, of text in UTF-8, and of a published Gradle wrapper.
 func Opaque(name string, content []byte, executable bool) (holds []verdict.Hold, evidence []verdict.Evidence) {
 	text := wide(content) != ""
 	if !text && (len(content) == 0 || legible(content) != "" || published(name, content)) {
@@ -95,8 +96,12 @@ func Opaque(name string, content []byte, executable bool) (holds []verdict.Hold,
 	// Some systems make every file executable. A picture runs only where a command calls it, which the session looks for.
 	case !runs && (picture || !executable &&
 		(filekind.InTests(name) || document(ending, kind, content) || looks && !slices.Contains(loaded, ending))):
+		what := kind.String()
+		if executable {
+			what += ", executable"
+		}
 		return nil, []verdict.Evidence{{Kind: Data, Rule: rule, Path: name,
-			Detail: fmt.Sprintf("The diff shows no line of this file (%s). Find what reads it, and whether anything executes or unpacks it.", kind)}}
+			Detail: fmt.Sprintf("The diff shows no line of this file (%s). Find what reads it, and whether anything executes or unpacks it.", what)}}
 	}
 	detail := "The binary file is a program, an archive or of an unknown kind: no review can read what it holds. Look where it comes from, " +
 		"and whether it is what its source makes."

@@ -123,6 +123,15 @@ func TestOpaqueFilesByContentAndPlace(t *testing.T) {
 	}
 }
 
+func TestEvidenceSaysThatAPictureIsExecutable(t *testing.T) {
+	for name, want := range map[string]string{"docs/a.gif": "(image/gif, executable)", "docs/a": "(image/gif)"} {
+		_, evidence := Opaque(name, []byte("GIF89a\x00"), name == "docs/a.gif")
+		if len(evidence) != 1 || !strings.Contains(evidence[0].Detail, want) {
+			t.Errorf("%s: %+v, want %q", name, evidence, want)
+		}
+	}
+}
+
 // A record keeps the beginning of what holds a change: it says why.
 func TestWhatHoldsASubmoduleComesFirst(t *testing.T) {
 	doubt, commit := strings.Repeat("d", 300), strings.Repeat("c", 40)
