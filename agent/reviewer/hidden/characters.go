@@ -33,7 +33,7 @@ var joining = []*unicode.RangeTable{
 var breaking = append([]*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Hebrew}, joining...)
 
 // ordinary reports whether ordinary writing has the invisible character r between these two characters.
-func ordinary(r, before, after rune, rtl bool) bool {
+func (f *finder) ordinary(r, before, after rune) bool {
 	switch {
 	case r == 0x200C || r == 0x200D:
 		// Joiners connect emoji; their last part may be a modifier. A quoted Latin word takes the ending of
@@ -49,21 +49,27 @@ func ordinary(r, before, after rune, rtl bool) bool {
 	case r >= 0x180B && r <= 0x180F:
 		return unicode.Is(unicode.Mongolian, before)
 	case r == 0x200B:
-		// Scripts without spaces mark where a line may break. Programs that quote release notes of others
-		// keep @ and # from becoming mentions. Documentation about comments keeps their marks from ending
+		// Scripts without spaces mark where a line may break. Documentation about comments keeps their marks from ending
 		// one.
-		return (before == '@' || before == '#') && !invisible(after) || before == '/' && after == '*' || before == '*' && after == '/' ||
+		return f.unmentioned(before, after) || before == '/' && after == '*' || before == '*' && after == '/' ||
 			unicode.In(before, breaking...) || unicode.In(after, breaking...)
-	case r == 0x2060: // people keep @ and # from becoming mentions with it
-		return (before == '@' || before == '#') && !invisible(after)
+	case r == 0x2060:
+		return f.unmentioned(before, after)
 	case r == 0x200E || r == 0x200F || r == 0x061C:
-		return rtl
+		return f.rtl
 	case r == 0x115F || r == 0x1160:
 		return unicode.Is(unicode.Hangul, before) || unicode.Is(unicode.Hangul, after)
 	case r == 0x2800:
 		return braille(before) || braille(after)
 	}
 	return false
+}
+
+// unmentioned reports whether an invisible character between these two keeps @ or # from becoming a mention, as people write it,
+// and programs that quote release notes of others. In a program, it makes another name: an undefined variable of Ruby, or a
+// string in which nothing is inserted.
+func (f *finder) unmentioned(before, after rune) bool {
+	return !f.code && (before == '@' || before == '#') && !invisible(after)
 }
 
 func braille(r rune) bool { return r >= 0x2800 && r <= 0x28FF }

@@ -51,11 +51,16 @@ const (
 )
 
 // Find finds the hidden text in a text. It returns at most one passage of each kind per line.
-func Find(text string) []Passage {
+func Find(text string) []Passage { return find(text, false) }
+
+// FindCode is Find for a program: there, what keeps @ and # from becoming mentions elsewhere is hidden text.
+func FindCode(text string) []Passage { return find(text, true) }
+
+func find(text string, code bool) []Passage {
 	var found []Passage
 	at := 0 // start of the previous mark
 	line := 1
-	for _, m := range scan(text, strays) {
+	for _, m := range scan(text, strays, code) {
 		line += strings.Count(text[at:m.start], "\n")
 		at = m.start
 		same := func(p Passage) bool { return p.Line == line && p.Kind == m.kind }
@@ -65,15 +70,17 @@ func Find(text string) []Passage {
 		if len(found) == MaxPassages {
 			break
 		}
-		found = append(found, Passage{Kind: m.kind, Line: line, Text: excerpt(text, m)})
+		found = append(found, Passage{Kind: m.kind, Line: line, Text: excerpt(text, m, code)})
 	}
 	return found
 }
 
 // Reveal makes the hidden text of [Find] visible, each place between the brackets ⟦ and ⟧. It also shows what
 // Find tolerates as an accident of copying.
-func Reveal(text string) string {
-	marks := scan(text, 0)
+func Reveal(text string) string { return reveal(text, false) }
+
+func reveal(text string, code bool) string {
+	marks := scan(text, 0, code)
 	if len(marks) == 0 {
 		return text
 	}
@@ -97,7 +104,7 @@ type mark struct {
 }
 
 // excerpt returns the text around a mark, revealed and on one line.
-func excerpt(text string, m mark) string {
+func excerpt(text string, m mark, code bool) string {
 	const around = 60
 	start, end := max(0, m.start-around), min(len(text), m.end+around)
 	for start > 0 && !utf8.RuneStart(text[start]) {
@@ -111,5 +118,5 @@ func excerpt(text string, m mark) string {
 		part = part[i+1:]
 	}
 	part, _, _ = strings.Cut(part, "\n")
-	return verdict.Clip(strings.Join(strings.Fields(Reveal(part)), " "), maxExcerpt)
+	return verdict.Clip(strings.Join(strings.Fields(reveal(part, code)), " "), maxExcerpt)
 }

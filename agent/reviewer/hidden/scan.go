@@ -15,8 +15,8 @@ const (
 	maxStray = 32 // characters of a run
 )
 
-// scan returns the marks of a text in order; they do not overlap. It tolerates the given number of strays.
-func scan(text string, strays int) []mark {
+// scan returns the marks of a text in order, or of a program; they do not overlap. It tolerates the given number of strays.
+func scan(text string, strays int, code bool) []mark {
 	var all []mark
 	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
 	prose := sync.OnceValue(func() bool { return strings.ContainsFunc(text, rightToLeft) })
@@ -25,7 +25,7 @@ func scan(text string, strays int) []mark {
 		at += len(line)
 		line = strings.TrimRight(line, "\r\n")
 		if !plain(line) {
-			all = append(all, (&finder{line: line, at: start, strays: &strays, rtl: prose()}).find()...)
+			all = append(all, (&finder{line: line, at: start, strays: &strays, rtl: prose(), code: code}).find()...)
 		}
 	}
 	return sorted(all)
@@ -47,6 +47,7 @@ type finder struct {
 	at     int  // start of the line in the text
 	strays *int // how many more strays are tolerated
 	rtl    bool // the text has right-to-left prose, in which direction marks hide nothing
+	code   bool // the text is a program
 	marks  []mark
 }
 
@@ -127,7 +128,7 @@ func (f *finder) invisible(start, end int, r rune) {
 		if r == 0x200B {
 			before = first
 		}
-		if !ordinary(r, before, after, f.rtl) && (before != '-' && after != '-' || !ranges(f.line)) {
+		if !f.ordinary(r, before, after) && (before != '-' && after != '-' || !ranges(f.line)) {
 			f.mark(i, i+utf8.RuneLen(r), Invisible, fmt.Sprintf("U+%04X", r))
 		}
 	}

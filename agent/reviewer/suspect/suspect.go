@@ -222,11 +222,19 @@ func (t Text) hidden() []hidden.Passage {
 	if t.Form == Markdown && t.Path == "" { // word processors end lines with these separators
 		text = separators.Replace(text)
 	}
-	found := hidden.Find(text)
+	found := t.find(text)
 	if t.Form == Name || t.Form == Code && !prose(t.Path) && !translation(t.Path) {
 		return found
 	}
 	return slices.DeleteFunc(found, letters)
+}
+
+// find finds the hidden text in the text or a part of it.
+func (t Text) find(text string) []hidden.Passage {
+	if t.Form == Code && filekind.Code(t.Path) {
+		return hidden.FindCode(text)
+	}
+	return hidden.Find(text)
 }
 
 // letters reports whether a passage has letters that look like others.
@@ -335,7 +343,7 @@ func (t Text) character(p hidden.Passage) bool {
 	} else if filekind.Test(t.Path) {
 		about = location
 	}
-	return !slices.ContainsFunc(hidden.Find(about.ReplaceAllString(line, "")), func(left hidden.Passage) bool { return left.Kind == p.Kind })
+	return !slices.ContainsFunc(t.find(about.ReplaceAllString(line, "")), func(left hidden.Passage) bool { return left.Kind == p.Kind })
 }
 
 // line returns the text's line with this number, from 1.
