@@ -146,16 +146,13 @@ var (
 	}()
 )
 
-// addresses returns where a text has sentences, at most [MaxFound] times. It tries only the places with one of their first
-// words: an expression that is tried at every character takes many times as long as the guard.
+// addresses returns where sentences begin in a text, with the ends of their first words, at most [MaxFound] of them. It tries
+// only the places with such a word: an expression that is tried at every character takes many times as long as the guard.
 func addresses(text string) (all [][]int) {
 	for at := 0; at < len(text) && len(all) < MaxFound; {
 		end := wordEnd(text, at)
-		if first[strings.ToLower(strings.ReplaceAll(text[at:end], "ſ", "s"))] {
-			if m := address.FindStringIndex(text[at:]); m != nil {
-				end = at + m[1]
-				all = append(all, []int{at, end})
-			}
+		if first[strings.ToLower(strings.ReplaceAll(text[at:end], "ſ", "s"))] && address.MatchString(text[at:]) {
+			all = append(all, []int{at, end})
 		}
 		at = max(end, at+1)
 	}
