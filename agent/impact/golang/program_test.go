@@ -119,16 +119,19 @@ func TestANameThatItsPackageLacksIsMissing(t *testing.T) {
 			"\"acme/zlarge\"\n\t\"acme/test/fake\"\n\t\"example.com/copy\"\n\t\"os\"\n)\n\n" +
 			"var a = []any{E.New, E.Errorf, E.Wide, E.Beside, E.Below, os.New, broken.X, mixed.X, zlarge.X, fake.X, copy.Two, copy.X}\n\n" +
 			"func f(E struct{ New int }) int { return E.New }\n",
+		"a/unfinished.go": "package a\n\nimport \"acme/errs\"\n\nvar u = errs.\n",
 	})
 	defer p.Close()
-	if err := p.Check(t.Context(), []string{"a/a.go", "errs/errs_test.go"}); err != nil {
+	if err := p.Check(t.Context(), []string{"a/a.go", "a/unfinished.go", "errs/errs_test.go"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.Missing("a/a.go"); !slices.Equal(got, []Missing{{"E", "New", 13, "errs"}}) {
 		t.Errorf("missing are %v", got)
 	}
-	if got := p.Missing("errs/errs_test.go"); got != nil {
-		t.Errorf("in a test %v", got)
+	for _, name := range []string{"errs/errs_test.go", "a/unfinished.go"} {
+		if got := p.Missing(name); got != nil {
+			t.Errorf("in %s %v", name, got)
+		}
 	}
 }
 
