@@ -66,8 +66,8 @@ func (f *finder) ordinary(r, before, after rune) bool {
 }
 
 // unmentioned reports whether an invisible character between these two keeps @ or # from becoming a mention, as people write it,
-// and programs that quote release notes of others. In a program, it makes another name: an undefined variable of Ruby, or a
-// string in which nothing is inserted.
+// and programs that quote release notes of others. In what a program reads, it makes another name: an undefined variable of
+// Ruby, a string in which nothing is inserted, or a code owner that does not exist.
 func (f *finder) unmentioned(before, after rune) bool {
 	return !f.code && (before == '@' || before == '#') && !invisible(after)
 }

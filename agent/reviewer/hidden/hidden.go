@@ -53,7 +53,7 @@ const (
 // Find finds the hidden text in a text. It returns at most one passage of each kind per line.
 func Find(text string) []Passage { return find(text, false) }
 
-// FindCode is Find for a program: there, what keeps @ and # from becoming mentions elsewhere is hidden text.
+// FindCode is Find for what a program reads: there, what keeps @ and # from becoming mentions elsewhere is hidden text.
 func FindCode(text string) []Passage { return find(text, true) }
 
 func find(text string, code bool) []Passage {

@@ -15,7 +15,8 @@ const (
 	maxStray = 32 // characters of a run
 )
 
-// scan returns the marks of a text in order, or of a program; they do not overlap. It tolerates the given number of strays.
+// scan returns the marks of a text in order; they do not overlap. It tolerates the given number of strays. For code see
+// [FindCode].
 func scan(text string, strays int, code bool) []mark {
 	var all []mark
 	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
@@ -47,7 +48,7 @@ type finder struct {
 	at     int  // start of the line in the text
 	strays *int // how many more strays are tolerated
 	rtl    bool // the text has right-to-left prose, in which direction marks hide nothing
-	code   bool // the text is a program
+	code   bool // a program reads the text
 	marks  []mark
 }
 

@@ -228,7 +228,7 @@ func (t Text) hidden() []hidden.Passage {
 
 // find finds the hidden text in the text or a part of it.
 func (t Text) find(text string) []hidden.Passage {
-	if t.Form == Code && filekind.Code(t.Path) {
+	if t.Form == Code && (filekind.Code(t.Path) || !prose(t.Path)) {
 		return hidden.FindCode(text)
 	}
 	return hidden.Find(text)
