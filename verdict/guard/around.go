@@ -94,19 +94,22 @@ type around struct {
 	err    error
 }
 
-// vacant are the patterns that a file of owners no longer has, that belong to one folder, and that fit nothing there.
+// vacant are the patterns that a file of owners no longer has, that belong to one folder, and that fit nothing there. Patterns of names
+// that begin with a dot are left out, since their owners watch for what comes to be there, such as a workflow; and so are those
+// with signs that platforms read differently.
 func (a *around) vacant(ctx context.Context, f File) (all []string) {
 	for line := range strings.Lines(string(f.Before)) {
 		pattern, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 		dir, last := path.Split(strings.TrimSuffix(pattern, "/"))
-		if dir == "" || strings.ContainsAny(dir, `*?[\#`) || bytes.Contains(f.After, []byte(line)) || len(a.listed) >= maxFolders {
+		if dir == "" || strings.ContainsAny(dir, "*?") || strings.ContainsAny(pattern, `[\#:!`) || strings.Contains("/"+pattern, "/.") ||
+			bytes.Contains(f.After, []byte(line)) || len(a.listed) >= maxFolders {
 			continue
 		}
 		fits := func(name string) bool {
-			is, err := path.Match(last, strings.TrimSuffix(name, "/"))
-			return is || err != nil
+			is, _ := path.Match(last, strings.TrimSuffix(name, "/"))
+			return is
 		}
-		if !slices.ContainsFunc(a.list(ctx, path.Clean(strings.TrimPrefix(dir, "/"))), fits) {
+		if !slices.ContainsFunc(a.list(ctx, path.Join(".", dir)), fits) {
 			all = append(all, pattern)
 		}
 	}

@@ -53,14 +53,15 @@ func commit(names ...string) standing {
 	return s
 }
 
-// Owners of a path at which no file is are not needed by any change yet.
+// Owners of a path at which no file is are not needed by any change yet, unless they are to see what comes to be there.
 func TestOwnersOfNothingAreEvidence(t *testing.T) {
 	for pattern, want := range map[string]string{"eng/Source*": "evidence", "/eng/gone/": "evidence", "gone/*": "evidence", "eng/x*": "hold",
-		"/eng": "hold", "*.cs": "hold", "eng/**/gone": "hold"} {
+		"/eng": "hold", "*.cs": "hold", "eng/**/gone": "hold", "docs/[id].md": "hold", "//docs/a.md": "hold", "../docs/": "hold",
+		".github/workflows/": "hold", "new/": "hold", "/new/b": "evidence", "/new/a.cs": "hold"} {
 		file := guard.File{Path: ".github/CODEOWNERS", OldPath: ".github/CODEOWNERS", Before: []byte("docs/ @a\n" + pattern + " @b\n"),
 			After: []byte("docs/ @a\n")}
-		change := guard.Change{Files: []guard.File{file}}
-		if err := guard.Surround(t.Context(), &change, "base", commit("eng/x.cs", "docs/a.md")); err != nil {
+		change := guard.Change{Files: []guard.File{file, {Path: "new/a.cs", After: []byte("class A { }\n")}}}
+		if err := guard.Surround(t.Context(), &change, "base", commit("eng/x.cs", "docs/a.md", "docs/[id].md")); err != nil {
 			t.Fatal(err)
 		}
 		if found := guard.Examine(change); len(found) != 1 || string(found[0].Tier) != want {

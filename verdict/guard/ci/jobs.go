@@ -59,7 +59,8 @@ func (c *comparison) commented() {
 			for _, step := range was.Steps {
 				lines := strings.Split(strings.TrimSpace(step.Script), "\n")
 				stays := func(line string) bool { return !turned(line) && !turned("run: "+line) }
-				if (step.decides() || step.acts()) && !slices.ContainsFunc(lines, stays) && len(is.Steps) < len(was.Steps) {
+				gates := slices.ContainsFunc(was.Cells, func(c Cell) bool { return step.Strength(c) == Always })
+				if gates && (step.decides() || step.acts()) && !slices.ContainsFunc(lines, stays) && len(is.Steps) < len(was.Steps) {
 					hold("check", lines[0], step.Line)
 				}
 			}

@@ -82,7 +82,7 @@ func ownersLost(f change.File, before, after []owning, files []change.File) (fou
 		case len(gained) == 0 && len(is.owners) > 0 && !fallsBack: // whoever approves now could do so before
 			say(change.Evidence, "Fewer people can approve "+was.pattern+" now.", was, is)
 		case len(lost) > 0 && (len(gained) == 0 || fallsBack):
-			say(change.HoldIf(!slices.Contains(f.Vacant, was.pattern)),
+			say(change.HoldIf(!slices.Contains(f.Vacant, was.pattern) || fills(was.pattern, files)),
 				"Those who had to approve "+was.pattern+" no longer have to: "+strings.Join(lost, ", ")+".", was, is)
 		case everything(f.Name(), was.pattern) && !slices.EqualFunc(lost, gained, qualified):
 			say(change.Hold, "Others can approve the whole repository now.", was, is)
@@ -120,16 +120,21 @@ func missingFrom(list, other []string) []string {
 }
 
 // removed reports whether the change removes the files that a pattern matches.
-func removed(pattern string, files []change.File) (gone bool) {
+func removed(pattern string, files []change.File) bool {
+	fits := fitting(pattern)
+	return !fills(pattern, files) && slices.ContainsFunc(files, func(f change.File) bool { return fits(f.OldPath) })
+}
+
+// fills reports whether the change has, when it is merged, a file that a pattern matches.
+func fills(pattern string, files []change.File) bool {
+	fits := fitting(pattern)
+	return slices.ContainsFunc(files, func(f change.File) bool { return fits(f.Path) })
+}
+
+// fitting returns what reports whether a pattern matches a file.
+func fitting(pattern string) func(name string) bool {
 	p := gitignore.ParsePattern(pattern, nil)
-	fits := func(name string) bool {
+	return func(name string) bool {
 		return name != "" && p.Match(strings.Split(name, "/"), false) > gitignore.NoMatch
 	}
-	for _, f := range files {
-		if fits(f.Path) {
-			return false
-		}
-		gone = gone || fits(f.OldPath)
-	}
-	return gone
 }
