@@ -95,6 +95,15 @@ func TestWhatAWorkflowChecks(t *testing.T) {
 			job("    steps:\n      - run: ./up\n      # - name: headers\n      #   run: make copyheaders\n"), "hold ci/commented-out:8"},
 		"an installation that is a comment": {job("    steps:\n      - run: ./up\n      - run: pip install x\n"),
 			job("    steps:\n      - run: ./up\n      # - run: pip install x\n"), ""},
+		"a start of a service, and versions, that are comments": {
+			job("    steps:\n      - run: ./up\n      - run: sudo systemctl start mysql\n      - run: google-chrome --version\n"),
+			job("    steps:\n      - run: ./up\n      # - run: sudo systemctl start mysql\n      # - run: google-chrome --version\n"), ""},
+		"a command after the merge that is a comment": {
+			job("    steps:\n      - run: ./up\n      - run: ./site\n        if: github.event_name == 'push'\n"),
+			job("    steps:\n      - run: ./up\n      # - run: ./site\n      #   if: github.event_name == 'push'\n"), ""},
+		"a command that could not fail that is a comment": {
+			job("    steps:\n      - run: ./up\n      - run: ./site\n        continue-on-error: true\n"),
+			job("    steps:\n      - run: ./up\n      # - run: ./site\n      #   continue-on-error: true\n"), ""},
 		"a case that is a comment": {
 			job("    strategy:\n      matrix:\n        c:\n          - name: linux\n          - name: 'windows'\n" +
 				"    steps:\n      - run: ${{ matrix.c.run }}\n      - run: ./x\n"),

@@ -198,7 +198,9 @@ func (j Job) decides() bool { return slices.ContainsFunc(j.Steps, Step.decides) 
 func (s Step) acts() bool {
 	commands, _ := s.commands()
 	checks := func(c shell.Command) bool { _, is := c.Check(); return is }
-	return !slices.ContainsFunc(commands, checks) && slices.ContainsFunc(commands, func(c shell.Command) bool { return !c.Idle() })
+	return !slices.ContainsFunc(commands, checks) && slices.ContainsFunc(commands, func(c shell.Command) bool {
+		return !c.Idle() && !(len(c.Args) == 2 && strings.HasSuffix(c.Args[1], "-version"))
+	})
 }
 
 // decides reports whether the step's script does.
