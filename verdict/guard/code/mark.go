@@ -211,13 +211,14 @@ func (s *side) callMarks(u *unit) {
 
 // opposite is the word of a chain, as projects define them, that keeps what has another one from running: ifLinux, ifNotLinux.
 func opposite(name string) string {
-	if what, not := strings.CutPrefix(name, "ifNot"); not {
-		return "if" + what
-	}
-	if what, is := strings.CutPrefix(name, "if"); is {
+	switch what, is := strings.CutPrefix(name, "if"); {
+	case !is || what == "" || what == "Not": // those of other conditions, in brackets
+		return ""
+	case strings.HasPrefix(what, "Not"):
+		return "if" + what[len("Not"):]
+	default:
 		return "ifNot" + what
 	}
-	return ""
 }
 
 // under reports whether a unit is in one with such a word.
@@ -235,8 +236,20 @@ func (u *unit) under(name string) bool {
 func (u *unit) unlisted() bool {
 	s := u.side
 	runs := func(i int) bool { return i != u.at && !strings.HasSuffix(s.of(int(s.outer[i])-1), "ExpectedToFail") }
-	return s.lang.name == "Swift" && s.mentions("allTests") && strings.Contains(s.text, `"`+u.name+`"`) &&
+	return s.lang.name == "Swift" && s.mentions("allTests") && strings.Contains(s.text, `("`+u.name+`",`) &&
 		!slices.ContainsFunc(s.places(u.name), runs)
+}
+
+// listed leaves out of the marks of a test that its file's list of tests lacks it, if it did before and the list stays: a runtime may
+// have found it all the same.
+func (p pair) listed(had, has []mark) (before, after []mark) {
+	if !p.before.unlisted() || !p.after.side.mentions("allTests") {
+		return had, has
+	}
+	without := func(all []mark, at int) []mark {
+		return slices.DeleteFunc(all, func(m mark) bool { return m.at == at })
+	}
+	return without(had, p.before.at), without(has, p.after.at)
 }
 
 // after reads the marks behind a test.

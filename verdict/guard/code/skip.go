@@ -46,7 +46,7 @@ func (x *examination) compareMarks(pairs []pair) {
 		if p.after.role != test && !p.after.inherits() || x.passed(p.after) {
 			continue
 		}
-		had, has := p.before.effective(), append(p.after.borrowed(skipping), p.after.effective()...)
+		had, has := p.listed(p.before.effective(), append(p.after.borrowed(skipping), p.after.effective()...))
 		for _, m := range has {
 			at := place{m, p.after.side}
 			helper, value, _ := strings.Cut(m.cond, " ")
