@@ -61,7 +61,9 @@ func (x *examination) lost(b *unit) {
 			return // the finding is about the test around it
 		}
 	}
-	if slices.ContainsFunc(b.effective(), func(m mark) bool { return (m.effect == skips || m.effect == leaves) && m.cond == "" }) {
+	if slices.ContainsFunc(b.effective(), func(m mark) bool {
+		return (m.effect == skips || m.effect == leaves) && m.cond == "" && !(m.at == b.at && b.unlisted()) // a runtime may have found it
+	}) {
 		return
 	}
 	say := func(tier change.Tier, rule, why string) {
