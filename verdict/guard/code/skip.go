@@ -355,16 +355,25 @@ func (x *examination) troubles(cond string) bool {
 	})
 }
 
-// troubled reports whether a new line around a line mentions trouble.
+// troubled reports whether a new line around a line mentions trouble, and not only in a text that was there, such as the title of a test.
 func (s *side) troubled(line int) bool {
+	anew := func(text string) string {
+		if s.other != nil && strings.Count(s.other.text, text) >= strings.Count(s.text, text) {
+			return ""
+		}
+		return text
+	}
 	for n := max(1, line-aroundMark); n <= line+aroundMark; n++ {
 		text := s.lineText(n)
-		if trouble.MatchString(text) && (s.other == nil || strings.Count(s.other.text, text) < strings.Count(s.text, text)) {
+		if trouble.MatchString(text) && trouble.MatchString(quotedText.ReplaceAllStringFunc(anew(text), anew)) {
 			return true
 		}
 	}
 	return false
 }
+
+// quotedText matches texts in quotes, as most languages write them.
+var quotedText = regexp.MustCompile(`"[^"]*"|'[^']*'|` + "`[^`]*`")
 
 // inFunction reports whether a call that makes a test is in a function, which may or may not be called.
 func (u *unit) inFunction() bool {
