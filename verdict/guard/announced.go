@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"bytes"
 	"path"
 	"regexp"
 	"slices"
@@ -66,12 +65,15 @@ func announced(title string, files []File, found []Finding) (holds []Finding) {
 }
 
 // publishes reports whether a file was a pipeline that decides about no change, or a script that is gone and that no other file of the
-// change names which is left: what ran it changes, too, or fails.
+// change names which is left, nor with a wildcard or a variable in place of its name: what else ran it changes, too, or fails.
 func publishes(files []File, name string) bool {
 	return slices.ContainsFunc(files, func(f File) bool {
-		script := []byte(path.Base(f.OldPath))
-		return f.Name() == name && (ci.Is(f.OldPath) && !gates(f.OldPath, f.Before) || f.Path == "" && path.Ext(f.OldPath) == ".sh" &&
-			!slices.ContainsFunc(files, func(o File) bool { return o.Path != "" && bytes.Contains(o.Before, script) }))
+		if f.Name() != name || f.Path != "" || path.Ext(name) != ".sh" {
+			return f.Name() == name && ci.Is(f.OldPath) && !gates(f.OldPath, f.Before)
+		}
+		dir, base := path.Split(name)
+		runs := regexp.MustCompile(regexp.QuoteMeta(base) + "|" + regexp.QuoteMeta(dir) + `[\w.-]*[*$].*\.sh`)
+		return !slices.ContainsFunc(files, func(o File) bool { return o.Path != "" && runs.Match(o.Before) })
 	})
 }
 

@@ -142,6 +142,13 @@ func TestATitleThatAJobIsGoneIsHeld(t *testing.T) {
 			t.Errorf("%q: held %t, found %+v", said, held, found)
 		}
 	}
+	for run, want := range map[string]bool{"sh('scripts/test-docker.sh')": true, "for t in scripts/*.sh; do bash $t; done": true,
+		"scripts/test-${{ matrix.kind }}.sh": true, "scripts/build.sh": false} {
+		files := []guard.File{script, {Path: "tasks.py", OldPath: "tasks.py", Before: []byte(run + "\n"), After: []byte("build()\n")}}
+		if found := guard.Examine(guard.Change{Files: files, Title: "Remove the test container"}); len(guard.Holds(found)) > 0 != want {
+			t.Errorf("%s: found %+v, want held %t", run, found, want)
+		}
+	}
 }
 
 // A change that is held already is not held once more for its words.
