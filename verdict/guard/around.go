@@ -52,7 +52,7 @@ func Surround(ctx context.Context, c *Change, rev string, base Base) error {
 	}
 	for i, f := range c.Files {
 		if tools.NamesOwners(f.OldPath) {
-			c.Files[i].Vacant = a.vacant(ctx, f)
+			c.Files[i].Vacant, c.Files[i].Inhabited = a.owned(ctx, f)
 		}
 	}
 	changed := slices.Clone(c.Files)
@@ -94,26 +94,35 @@ type around struct {
 	err    error
 }
 
-// vacant are the patterns that a file of owners no longer has, that belong to one folder, and that fit nothing there. Patterns of names
-// that begin with a dot are left out, since their owners watch for what comes to be there, such as a workflow; and so are those
-// with signs that platforms read differently.
-func (a *around) vacant(ctx context.Context, f File) (all []string) {
+// owned divides the patterns that a file of owners no longer has: [change.File.Vacant].
+func (a *around) owned(ctx context.Context, f File) (vacant, inhabited []string) {
 	for line := range strings.Lines(string(f.Before)) {
 		pattern, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-		dir, last := path.Split(strings.TrimSuffix(pattern, "/"))
-		if dir == "" || strings.ContainsAny(dir, "*?") || strings.ContainsAny(pattern, `[\#:!`) || strings.Contains("/"+pattern, "/.") ||
-			bytes.Contains(f.After, []byte(line)) || len(a.listed) >= maxFolders {
+		dir, last, ok := tools.Folder(pattern)
+		if !ok || bytes.Contains(f.After, []byte(line)) || len(a.listed) >= maxFolders {
 			continue
 		}
-		fits := func(name string) bool {
+		left := func(name string) bool {
 			is, _ := path.Match(last, strings.TrimSuffix(name, "/"))
-			return is
+			return is && a.leaves(ctx, path.Join(dir, name), strings.HasSuffix(name, "/"))
 		}
-		if !slices.ContainsFunc(a.list(ctx, path.Join(".", dir)), fits) {
-			all = append(all, pattern)
+		if slices.ContainsFunc(a.list(ctx, dir), left) {
+			inhabited = append(inhabited, pattern)
+		} else {
+			vacant = append(vacant, pattern)
 		}
 	}
-	return all
+	return vacant, inhabited
+}
+
+// leaves reports whether a file of the base, or one in a folder of it, stays where it is. It takes that for granted behind maxFolders.
+func (a *around) leaves(ctx context.Context, name string, folder bool) bool {
+	if !folder {
+		return !slices.ContainsFunc(a.change.Files, func(f File) bool { return f.OldPath == name && f.Path != name })
+	}
+	return len(a.listed) >= maxFolders || slices.ContainsFunc(a.list(ctx, name), func(in string) bool {
+		return a.leaves(ctx, path.Join(name, in), strings.HasSuffix(in, "/"))
+	})
 }
 
 // upwards takes the wanted files from the folder of a file and from all folders above it.

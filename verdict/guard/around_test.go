@@ -70,6 +70,32 @@ func TestOwnersOfNothingAreEvidence(t *testing.T) {
 	}
 }
 
+// Owners go with what they own, and not with one file of it.
+func TestOwnersOfWhatIsLeftAreHeld(t *testing.T) {
+	for pattern, want := range map[string]string{"/eng/": "hold", "/eng/*.cs": "hold", "/eng/x.cs": "", "/old/": "", "old/b": "",
+		"/moved/": "", "/deep/": "hold", "*.sql": "evidence"} {
+		change := guard.Change{Files: []guard.File{{Path: ".github/CODEOWNERS", OldPath: ".github/CODEOWNERS",
+			Before: []byte("docs/ @a\n" + pattern + " @b\n"), After: []byte("docs/ @a\n")}, {OldPath: "moved/a.cs", Path: "docs/a.cs"}}}
+		for name := range strings.FieldsSeq("eng/x.cs old/a.cs old/b/c.cs deep/a.cs a.sql") {
+			change.Files = append(change.Files, guard.File{OldPath: name, Before: []byte("select 1;\n")})
+		}
+		base := commit("eng/x.cs", "eng/y.cs", "old/a.cs", "old/b/c.cs", "moved/a.cs", "deep/a.cs", "deep/b/c/d.cs", "a.sql", "b.sql",
+			"docs/a.md")
+		if err := guard.Surround(t.Context(), &change, "base", base); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range guard.Examine(change) {
+			if f.Rule == "policy/owners" {
+				got = string(f.Tier)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", pattern, got, want)
+		}
+	}
+}
+
 func TestSurroundAddsWhatHasToBeSeen(t *testing.T) {
 	fresh := func(path string) guard.File { return guard.File{Path: path, After: []byte("select = []\n")} }
 	for name, tt := range map[string]struct {

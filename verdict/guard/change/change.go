@@ -70,8 +70,9 @@ type File struct {
 	Before, After []byte
 	// Unread says that a side was too large to be read.
 	Unread bool
-	// Vacant are patterns of a file of owners that fit nothing at the base.
-	Vacant []string
+	// Vacant and Inhabited are the patterns that a file of owners no longer has and that fit nothing, or something, that the change leaves
+	// of the base. Patterns of which the base says nothing for sure are in neither.
+	Vacant, Inhabited []string
 }
 
 // Name returns the path at the head or, for a deleted file, the path before.

@@ -77,12 +77,15 @@ func ownersLost(f change.File, before, after []owning, files []change.File) (fou
 		is := ownerOf(after, was.pattern)
 		lost, gained := missingFrom(was.owners, is.owners), missingFrom(is.owners, was.owners)
 		fallsBack := is.pattern != was.pattern && ruled(before, is.pattern)
+		_, _, known := Folder(was.pattern)
+		gone := removed(was.pattern, files) && !everything(f.Name(), was.pattern)
+		vacant := slices.Contains(f.Vacant, was.pattern) && !fills(was.pattern, files)
 		switch {
-		case len(was.owners) == 0 || len(lost)+len(gained) == 0 || removed(was.pattern, files) && !everything(f.Name(), was.pattern):
+		case len(was.owners) == 0 || len(lost)+len(gained) == 0 || gone && known && !slices.Contains(f.Inhabited, was.pattern):
 		case len(gained) == 0 && len(is.owners) > 0 && !fallsBack: // whoever approves now could do so before
 			say(change.Evidence, "Fewer people can approve "+was.pattern+" now.", was, is)
 		case len(lost) > 0 && (len(gained) == 0 || fallsBack):
-			say(change.HoldIf(!slices.Contains(f.Vacant, was.pattern) || fills(was.pattern, files)),
+			say(change.HoldIf(!vacant && (known || !gone)),
 				"Those who had to approve "+was.pattern+" no longer have to: "+strings.Join(lost, ", ")+".", was, is)
 		case everything(f.Name(), was.pattern) && !slices.EqualFunc(lost, gained, qualified):
 			say(change.Hold, "Others can approve the whole repository now.", was, is)
@@ -119,7 +122,16 @@ func missingFrom(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
 }
 
-// removed reports whether the change removes the files that a pattern matches.
+// Folder returns the folder of the base to which a pattern of owners belongs, and what it says of the names there. It is not ok for
+// one of several folders, with signs that platforms read differently, or of names that begin with a dot: the owners of these watch
+// for what comes to be there, such as a workflow.
+func Folder(pattern string) (dir, name string, ok bool) {
+	dir, name = path.Split(strings.TrimSuffix(pattern, "/"))
+	ok = dir != "" && !strings.ContainsAny(dir, "*?") && !strings.ContainsAny(pattern, `[\#:!`) && !strings.Contains("/"+pattern, "/.")
+	return path.Join(".", dir), name, ok
+}
+
+// removed reports whether the change removes files that a pattern matches, and leaves none of those that it has.
 func removed(pattern string, files []change.File) bool {
 	fits := fitting(pattern)
 	return !fills(pattern, files) && slices.ContainsFunc(files, func(f change.File) bool { return fits(f.OldPath) })
