@@ -341,7 +341,7 @@ func widened(before, after string) bool {
 // an issue of its own, is as often something that a system lacks, and a temporary file or directory is what many tests use.
 var trouble = regexp.MustCompile(`(?i)flak(?:y|ey|iness)|unreliab|unstable|intermittent|broken|fails|crash|hangs|hanging|temporarily|` +
 	`\btemporary(?:\W*$|\s*[.,;:)!]| (?:disabl|exclu|fix|hack|ignor|measure|mut|quarantin|skip|solution|until|while|workaround))|` +
-	`for now|blocked by|investigat|failing on|are fixed|is (?:fixed|released|resolved|merged)`)
+	`for now|blocked by|investigat|\btim(?:es|ed|ing) out\b|failing on|are fixed|is (?:fixed|released|resolved|merged)`)
 
 // aroundMark is the number of lines above and below a mark in which its reason may be.
 const aroundMark = 3
