@@ -55,7 +55,7 @@ func Altered(f change.File, part func(keys, gone, fresh []string) Part) (found A
 			is = &setting{keys: was.keys}
 		}
 		a := alteration{name: f.Path + "/" + strings.Join(was.keys, "/"), keys: was.keys, switched: switchOf(id, was.keys),
-			gone: without(was.values, is.values), fresh: without(is.values, was.values)}
+			gone: without(was.values, is.values), fresh: without(is.values, was.values), now: is.values}
 		a.gone = slices.DeleteFunc(a.gone, func(v value) bool { return len(a.fresh) == 0 && has.count[v.text] >= had.count[v.text] }) // moved
 		if len(a.gone)+len(a.fresh) == 0 {
 			continue
@@ -159,6 +159,7 @@ type alteration struct {
 	keys        []string
 	switched    string // what is on or off by it, if it is a switch
 	gone, fresh []value
+	now         []value // all that it says, in its order
 }
 
 // place names the setting, and what was and is.
@@ -184,6 +185,7 @@ var (
 	limits    = termsOf("limits")
 	floors    = termsOf("floors")
 	checking  = termsOf("checking")
+	checkers  = termsOf("checkers")
 	commands  = termsOf("commands")
 	piped     = termsOf("piped")
 	unlimited = termsOf("unlimited")
@@ -206,6 +208,8 @@ var (
 	branch = regexp.MustCompile(`(?i)^(?:else\s?)?if\b|^ifn?(?:eq|def)\b|^unless\b|\|\||&$|^(?:exit|return) 0`)
 	// ends matches what ends a script well, wherever it is.
 	ends = regexp.MustCompile(`\b(?:exit|return) 0`)
+	// passing matches what lets a command pass whatever it finds.
+	passing = regexp.MustCompile(`\s*(?:\|\||;)\s*(?:/bin/true|true|:)$`)
 	// chosen matches what lines of build files say of when and how a test runs, or which are expected to fail.
 	chosen = regexp.MustCompile(`"manual"|:incompatible"|_filter=|_REGULAR_EXPRESSION|\bLABELS |^XFAIL_TESTS|\bNDEBUG\b|^return\(\)|` +
 		`^(?:export )?(?:GOFLAGS|PYTEST_ADDOPTS|RUSTFLAGS|SPEC_OPTS|TESTOPTS|MAVEN_ARGS)\b`)
@@ -397,8 +401,8 @@ func (a *alteration) counts(part Part, there bool) bool {
 }
 
 // concerns reports whether an alteration of a file that may be about anything, among all values there, says something of checks, of
-// limits or of what is left out, or turns something off: in the names of the file and the keys or, of lines, of the folders and
-// what the line is a part of. Of services that run together, one may be a check.
+// limits or of what is left out, turns something off or passes over an error: in the names of the file and the keys or, of lines, of
+// the folders and what the line is a part of. Of services that run together, one may be a check.
 func (a alteration) concerns(f change.File, all []value, had settings) bool {
 	name := path.Join(path.Base(path.Dir(f.Path)), path.Base(f.Path))
 	if len(a.keys) == 0 {
@@ -409,13 +413,17 @@ func (a alteration) concerns(f change.File, all []value, had settings) bool {
 		return true
 	}
 	says := func(v value) bool {
-		return checking.in(v.text) || limits.in(v.text) || left.in(v.text) || flags.MatchString(v.text) || chosen.MatchString(v.text)
+		return slices.ContainsFunc([]terms{checking, checkers, limits, left}, func(t terms) bool { return t.in(v.text) }) ||
+			flags.MatchString(v.text) || chosen.MatchString(v.text)
 	}
 	var concerns func(v value) bool
 	concerns = func(v value) bool {
 		return says(v) || Maybe.meddles(v) || slices.ContainsFunc(all, func(o value) bool { return o.line == v.within && concerns(o) })
 	}
-	ends := func(v value) bool { return ends.MatchString(v.text) }
+	ends := func(v value) bool {
+		command := passing.ReplaceAllString(v.text, "")
+		return ends.MatchString(v.text) || command != v.text && slices.ContainsFunc(a.gone, func(o value) bool { return o.text == command })
+	}
 	off := func(v value) bool { return slices.Contains([]string{"false", "off", "no"}, strings.ToLower(v.text)) }
 	return limits.in(a.name) || slices.ContainsFunc(a.keys, piped.in) || piped.in(f.Path) ||
 		slices.ContainsFunc(a.fresh, ends) || len(a.gone) > 0 && slices.ContainsFunc(a.fresh, off) ||
@@ -442,9 +450,35 @@ func isComment(content []byte, text string) bool {
 // branches reports whether a line makes another one depend on something, or ends well. One in a block that is new itself is about
 // new lines only.
 func (a alteration) branches(v value) bool {
-	added := slices.ContainsFunc(a.fresh, func(o value) bool { return o.line == v.within })
+	added := slices.ContainsFunc(a.fresh, func(o value) bool { return o.line == v.within }) && a.closed(v)
 	return branch.MatchString(v.text) && (!added || ends.MatchString(v.text))
 }
+
+// closed reports whether what a new line begins ends before a line that was there before, however these are indented.
+func (a alteration) closed(v value) bool {
+	depth := 0
+	for _, next := range a.now[slices.Index(a.now, v):] {
+		switch {
+		case closing.MatchString(next.text):
+			depth--
+		case !slices.Contains(a.fresh, next):
+			return false
+		case opening.MatchString(next.text):
+			depth++
+		}
+		if depth <= 0 && !joined.MatchString(next.text) {
+			return true
+		}
+	}
+	return true
+}
+
+var (
+	// opening and closing match lines that begin and end a block of a script or of CMake, joined those to which the next one belongs.
+	opening = regexp.MustCompile(`(?i)^(?:if|ifn?(?:eq|def)|unless|for|foreach|while|until|case)\b|\{$`)
+	closing = regexp.MustCompile(`(?i)^(?:fi|done|esac|end\w*|\})(?:\W|$)`)
+	joined  = regexp.MustCompile(`(?:\||&&|\b(?:then|do|else))$`)
+)
 
 // numbers are the number that is gone and the one that takes its place, if both are one.
 func (a alteration) numbers() (was, now float64, both bool) {
