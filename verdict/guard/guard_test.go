@@ -89,6 +89,19 @@ func TestATestThatGoesWithItsCodeHidesNothing(t *testing.T) {
 	}
 }
 
+// TestEachDeletedTestIsNamed: one that matters could be hidden behind others.
+func TestEachDeletedTestIsNamed(t *testing.T) {
+	t.Parallel()
+	var tests strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&tests, "def test_convert%d():\n    assert convert(%d) == %d\n\n", i, i+30, i*7+2)
+	}
+	found := guard.Examine(file("tests/test_cart.py", []byte(tests.String()+"x = 1\n"), []byte("x = 1\n")))
+	if len(found) != 1 || !strings.Contains(found[0].Why, "12 tests") || !strings.Contains(found[0].Why, ", test_convert11.") {
+		t.Errorf("%+v", found)
+	}
+}
+
 func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	large := make([]byte, guard.MaxFile+1)
 	workflow := []byte("on: pull_request\njobs:\n  t:\n    steps:\n      - run: go test ./...\n")

@@ -106,20 +106,24 @@ func (x *examination) tellDeleted() {
 		}
 		why := "The test " + first.name + " is gone, and what it tests may not be."
 		if n > 1 {
-			why = fmt.Sprintf("%d tests of this file are gone, and what they test may not be: %s.", n, namesOf(left[:n]))
+			why = fmt.Sprintf("%d tests of this file are gone, and what they test may not be: %s.", n, namesOf(left[:n], maxGone))
 		}
 		x.say(change.Evidence, change.Test, deleted, why, first.side.baseAt(first.line()))
 		left = left[n:]
 	}
 }
 
-// maxNamed bounds the tests that one finding names.
-const maxNamed = 8
+// maxTogether bounds the tests that the finding about those that are gone with their code names, maxGone those of any other: whoever
+// answers it has to know them.
+const (
+	maxTogether = 8
+	maxGone     = 100
+)
 
-// namesOf are the names of some tests, as far as there is room.
-func namesOf(tests []*unit) string {
+// namesOf are the names of some tests, of at most so many.
+func namesOf(tests []*unit, most int) string {
 	var names []string
-	for _, b := range tests[:min(len(tests), maxNamed)] {
+	for _, b := range tests[:min(len(tests), most)] {
 		names = append(names, b.name)
 	}
 	text := strings.Join(names, ", ")
@@ -137,7 +141,7 @@ func (x *examination) goneTogether() {
 	}
 	first := x.together[0]
 	x.say(change.Evidence, change.Test, GoneWithCode,
-		"Gone together with what is tested, which may still be wanted: "+namesOf(x.together)+".", first.side.baseAt(first.line()))
+		"Gone together with what is tested, which may still be wanted: "+namesOf(x.together, maxTogether)+".", first.side.baseAt(first.line()))
 }
 
 // dissolved reports whether a test file is in a package that is gone: its manifest is deleted with its code, most of which is
