@@ -29,11 +29,11 @@ func (u *unit) telling(do func(i int, says string)) {
 		t := s.of(i)
 		switch kind := s.kindOf(i); {
 		case i < past || i == u.at && u.body > 0 || s.isLocal(i) || kind == sign && !operators[t], s.marksTest(i), t == "self":
-		case s.lang.python && s.tokens[i].first && kind == text && (i+1 >= len(s.tokens) || s.tokens[i+1].first): // it documents
+		case s.documents(i):
 		case kind == word && s.tokens[i].first && importing[t] && (s.of(i+1) != "(" || s.lang.name == "Go" && t == "import") &&
 			!strings.Contains(s.of(i+1), "/autorun"): // with which Minitest runs the tests
 			past = s.statementEnd(i)
-		case s.lang.python && t == "if" && s.of(i+1) == "TYPE_CHECKING":
+		case s.lang.python && t == "if" && s.onlyTypes(i):
 			past = s.statementEnd(i)
 		case kind == number:
 			if n, is := change.Number(t); is {
@@ -52,13 +52,36 @@ func (u *unit) telling(do func(i int, says string)) {
 	u.own(tell)
 }
 
+// helping matches names of files and folders that help tests.
+var helping = regexp.MustCompile(`(?i)support|help|harness|match|expect|should|must`)
+
+// documents reports whether a token is a string of Python that documents what it is in, and tests nothing itself.
+func (s *side) documents(i int) bool {
+	return s.lang.python && s.kindOf(i) == text && s.tokens[i].first && s.outer[i] < 0 && (i == 0 || s.of(i-1) == ":") &&
+		(i+1 >= len(s.tokens) || s.tokens[i+1].first) && !strings.Contains(s.of(i), ">>>")
+}
+
+// onlyTypes reports whether all that a condition of Python holds is imports for whoever checks types.
+func (s *side) onlyTypes(i int) bool {
+	if s.of(i+1) != "TYPE_CHECKING" || s.of(i+2) != ":" {
+		return false
+	}
+	n := i + 3
+	for ; n < len(s.tokens) && (n == i+3 || !s.tokens[n].first || s.outer[n] >= 0 || s.tokens[n].column > s.tokens[i].column); n++ {
+		if begins := s.tokens[n].first && s.outer[n] < 0 && !s.closes(n) || n == i+3; begins && !importing[s.of(n)] {
+			return false
+		}
+	}
+	return s.of(n) != "else"
+}
+
 // alter keeps in which way a part of a test file is not as before.
 func (x *examination) alter(p pair) {
 	s := p.after.side
 	if strings.HasSuffix(s.path, ".gradle.kts") { // says how a project is built, and package words reads it
 		return
 	}
-	if !s.tests && !p.after.within(group) && p.after.role != test && !words.Checks(s.path) {
+	if !s.tests && !p.after.within(group) && p.after.role != test && !words.Checks(s.path) && !helping.MatchString(s.path) {
 		return // code of the product, which is only called like an assertion
 	}
 	one := altered{pair: p, gone: map[string]int{}, fresh: map[string]int{}, inside: p.deeper()}
@@ -357,11 +380,20 @@ func (s *side) imports() map[string]origin {
 	return all
 }
 
-// closureFrom reports whether a function that ends in a word, such as one of Elixir, begins among some tokens of a bracket.
+// closureFrom reports whether a function that ends in a word, such as one of Elixir, begins among some tokens of a bracket, and does not
+// end there.
 func (s *side) closureFrom(from, to int) bool {
-	return s.lang.layout == ends && among(from, to, func(i int) bool {
-		return s.outer[i] == int32(from-1) && (s.of(i) == "fn" || s.of(i) == "do")
-	})
+	depth := 0
+	for i := from; i < to && s.lang.layout == ends; i++ {
+		switch t := s.of(i); {
+		case s.outer[i] != int32(from-1):
+		case t == "fn", t == "do" && s.of(i+1) != ":":
+			depth++
+		case t == "end":
+			depth--
+		}
+	}
+	return depth > 0
 }
 
 // maxCondition is the number of tokens within which a condition begins.

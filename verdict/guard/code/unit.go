@@ -87,6 +87,7 @@ type side struct {
 	// commands are the tokens that begin a command of a shell, branches what such commands run under a condition.
 	commands map[int]bool
 	branches []guard
+	closing  map[int]int      // in languages with "end": the end of the block that a token opens
 	tests    bool             // its name is that of a test file
 	marks    []mark           // marks on all tests of the file
 	aliases  map[string]alias // in a script
@@ -108,10 +109,7 @@ type side struct {
 }
 
 // finder finds the units of a side.
-type finder struct {
-	*side
-	closing map[int]int // in languages with "end": the end of the block that a token opens
-}
+type finder struct{ *side }
 
 // parse cuts a side into tokens and finds its units.
 func parse(name string, content []byte, lang *language) *side {
