@@ -275,10 +275,15 @@ func (x *examination) shadow(old, now *side) {
 	had := old.imports()
 	for name, is := range now.imports() {
 		was := had[name]
-		known := isAssertion(name) || now.lang.name == "Go" && receivers[name] ||
+		known := isAssertion(name) || now.lang.name == "Go" && (receivers[name] || elsewhere(was.from, is.from)) ||
 			now.lang.calls[name] || testMarks[name] || was.from != "" && replacing.MatchString(is.from)
-		if known && is.from != was.from && old.mentions(name) {
+		if known && is.from != was.from && old.mentions(name) || strings.HasPrefix(name, ".") && was.from == "" {
 			add(now.line(is.at))
+		}
+	}
+	for name := range had {
+		if _, is := now.imports()[name]; !is && now.lang.name == "Go" && now.uses(name) && old.uses(name) {
+			add(now.line(now.places(name)[0])) // whatever else is called so now
 		}
 	}
 	tests := testNames(old.units)
@@ -297,6 +302,27 @@ func (x *examination) shadow(old, now *side) {
 		}
 	}
 }
+
+// elsewhere reports whether Go imports a package from another place, and not just another version or folder of it.
+func elsewhere(was, is string) bool {
+	place := func(from string) string {
+		return strings.Join(strings.Split(from, "/")[:min(3, strings.Count(from, "/")+1)], "/")
+	}
+	return was != "" && place(was) != place(is)
+}
+
+// packageOf is the name of the package that Go imports from a path, by what is usual.
+func packageOf(from string) string {
+	if base := path.Base(from); !majorVersion.MatchString(base) {
+		return unprefixed.ReplaceAllString(base, "")
+	}
+	return packageOf(path.Dir(from))
+}
+
+var (
+	majorVersion = regexp.MustCompile(`^v\d+$`)
+	unprefixed   = regexp.MustCompile(`^go-|[-.]go$|\.v\d+$`)
+)
 
 // shadowing notes, in addition, each new function or class of that kind.
 func (x *examination) shadowing() []change.Place {
@@ -352,10 +378,14 @@ func (s *side) imports() map[string]origin {
 		}
 		if s.of(i+1) == "(" {
 			for n := i + 2; s.lang.name == "Go" && n < s.mate(i+1); n++ {
-				if from := contentOf(s.of(n)); s.kindOf(n) == text && s.kindOf(n-1) == word {
+				switch from := contentOf(s.of(n)); {
+				case s.kindOf(n) != text:
+				case s.of(n-1) == ".":
+					all["."+from] = origin{from, n}
+				case s.kindOf(n-1) == word:
 					all[s.of(n-1)] = origin{from, n}
-				} else if s.kindOf(n) == text {
-					all[path.Base(from)] = origin{from, n}
+				default:
+					all[packageOf(from)] = origin{from, n}
 				}
 			}
 			continue

@@ -82,9 +82,16 @@ func (u *unit) tries() (found []change.Finding) {
 func (s *side) reads(i int) bool {
 	switch s.of(i) {
 	case "exitCode", "exitstatus":
-		return s.of(i+1) != "="
+		end := i + 1
+		for end < len(s.tokens) && !s.tokens[end].first {
+			end++
+		}
+		return !among(i+1, end, func(n int) bool {
+			return s.outer[n] == s.outer[i] && strings.HasSuffix(s.of(n), "=") && !operators[s.of(n)]
+		})
 	case "hookimpl":
-		return s.of(i-2) != "pytest" && !strings.Contains(s.imports()["hookimpl"].from, "pytest")
+		from := s.imports()[s.of(i-2)].from + s.imports()["hookimpl"].from
+		return s.of(i-2) != "pytest" && !strings.Contains(from, "pytest")
 	}
 	return false
 }
