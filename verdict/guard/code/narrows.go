@@ -216,12 +216,13 @@ func (d *addition) sets(b block) bool {
 // emptying matches names of methods that take something away.
 var emptying = regexp.MustCompile(`(?i)^(?:clear|pop|remove|delete|splice|truncate|retain|drain|shift|discard)`)
 
-// given reports whether a statement gives a value to what it names first.
+// given reports whether a statement gives a value to what it names first, or to a part of it, and declares nothing.
 func (s *side) given(i int) bool {
 	open := int(s.outer[i])
 	begins := s.tokens[i].first || s.of(i-1) == ")" || s.of(i-1) == "{" || s.of(i-1) == ";"
-	return begins && (open < 0 || s.of(open) == "{") && among(i+1, s.statementEnd(i), func(n int) bool {
-		return int(s.outer[n]) == open && strings.HasSuffix(s.of(n), "=") && !operators[s.of(n)] && s.of(n) != ":="
+	return begins && s.kindOf(i+1) != word && (open < 0 || s.of(open) == "{") && among(i+1, s.statementEnd(i), func(n int) bool {
+		gives := int(s.outer[n]) == open && strings.HasSuffix(s.of(n), "=") && !operators[s.of(n)] && s.of(n) != ":="
+		return gives && (n-1 == i || s.kindOf(n-1) != word || s.of(n-2) == "." || s.of(n-2) == "->") // no List<T> x =
 	})
 }
 
