@@ -13,21 +13,24 @@ type addition struct {
 	altered
 	tests  map[string]bool // the names of tests
 	said   map[string]bool // the words of the part before
-	names  map[string]bool // all names in it
-	told   lineCounts      // of the lines that tell something
-	lines  lineCounts      // of all lines
+	names  map[string]int  // how often each name is in the part now
+	had    map[string]int  // how often each statement was there, by what it tells
+	has    map[string]int  // and is there
+	tells  []teller        // what tells something now
+	texts  map[int]string  // what each statement tells, by its first token
 	stands int             // the token up to which it is known what gets a stand-in
 	idle   map[block]bool
 }
 
+// teller is a token that tells something, and the statement that it is in.
+type teller struct {
+	at   int
+	says string
+	in   int // the first token of the statement
+}
+
 // block is the line that begins a block and the one that ends it; 0 for none.
 type block struct{ begin, end int }
-
-// lineCounts are how often each line was and is there.
-type lineCounts struct{ had, has map[string]int }
-
-// more reports whether a line is there more often than it was.
-func (c lineCounts) more(line string) bool { return c.has[line] > c.had[line] }
 
 // narrows is the line of what is new in a part of a test file and may pass over something: a condition, a part of one, another
 // literal for an arm of Rust's match, an argument of a call that was there before, an annotation or an option of a test, a word
@@ -42,14 +45,15 @@ func (a altered) narrows(tests map[string]bool) (line int) {
 		if line > 0 || a.fresh[says] == 0 {
 			return
 		}
-		if d.told.has == nil {
-			d.told = lineCounts{a.before.tellingLines(), a.after.tellingLines()}
-			d.lines = lineCounts{a.before.lineTexts(), a.after.lineTexts()}
+		if d.has == nil {
+			d.had, _ = statementsOf(a.before.tellers())
+			d.tells = a.after.tellers()
+			d.has, d.texts = statementsOf(d.tells)
 		}
-		at := s.line(i)
-		if !d.told.more(s.lineText(at)) {
+		if statement := d.texts[s.statementFrom(i)]; d.has[statement] <= d.had[statement] {
 			return
 		}
+		at := s.line(i)
 		turns := s.kindOf(i) == word && (s.turns(turning, i) || words.Eases(says))
 		inner := tested && i >= a.after.body && !turns && d.isIdle(d.around(at))
 		if (!inner || d.leaves(at, says)) && d.passesOver(i, says) {
@@ -59,16 +63,39 @@ func (a altered) narrows(tests map[string]bool) (line int) {
 	return line
 }
 
-// tellingLines counts the lines of a unit that tell something.
-func (u *unit) tellingLines() map[string]int {
-	lines, last := map[string]int{}, 0
-	u.telling(func(i int, _ string) {
-		if n := u.side.line(i); n != last {
-			lines[u.side.lineText(n)]++
-			last = n
+// tellers are what tells something in a unit.
+func (u *unit) tellers() (all []teller) {
+	u.telling(func(i int, says string) { all = append(all, teller{i, says, u.side.statementFrom(i)}) })
+	slices.SortFunc(all, func(a, b teller) int { return a.at - b.at })
+	return all
+}
+
+// statementsOf returns what statements tell, however they are broken into lines and local variables are called: how often each is
+// there, and that of each first token.
+func statementsOf(all []teller) (count map[string]int, texts map[int]string) {
+	says := map[int][]string{}
+	for _, t := range all {
+		says[t.in] = append(says[t.in], t.says)
+	}
+	count, texts = map[string]int{}, map[int]string{}
+	for from, words := range says {
+		texts[from] = strings.Join(words, " ")
+		count[texts[from]]++
+	}
+	return count, texts
+}
+
+// statementFrom is the first token of the statement that a token is in: the first one of a line that is in no brackets, braces apart.
+func (s *side) statementFrom(i int) int {
+	for {
+		for open := int(s.outer[i]); open >= 0 && (s.of(open) == "(" || s.of(open) == "["); open = int(s.outer[i]) {
+			i = open
 		}
-	})
-	return lines
+		i = min(i, s.firstOf(s.line(i)))
+		if open := int(s.outer[i]); i == 0 || open < 0 || s.of(open) != "(" && s.of(open) != "[" {
+			return i
+		}
+	}
 }
 
 // passesOver reports whether a word that is new may pass over something, wherever it is.
@@ -126,20 +153,27 @@ func (d *addition) replaces(i int) (does bool) {
 	return does
 }
 
-// isIdle reports whether a block is new itself, and gives nothing that was there another value. Another "else" may be the one that
-// was there.
+// isIdle reports whether a block is new itself, since the part says all that is in it so much more often, and gives nothing that is
+// there besides another value.
 func (d *addition) isIdle(b block) bool {
 	if is, known := d.idle[b]; known || b.begin == 0 {
 		return is
 	}
-	s := d.after.side
-	begin := s.lineText(b.begin)
-	is := d.lines.had[begin] == 0 && d.lines.has[begin] > 0
-	for n := b.begin + 1; is && n < b.end; n++ {
-		text := s.lineText(n)
-		is = len(wordsIn(text)) == 0 || d.lines.more(text)
+	s, says := d.after.side, map[string]int{}
+	from, to := s.firstOf(b.begin), s.firstOf(min(b.end, len(s.starts)))
+	if b.end > len(s.starts) {
+		to = len(s.tokens)
 	}
-	d.idle[b] = is && !d.sets(b)
+	first, _ := slices.BinarySearchFunc(d.tells, from, func(t teller, at int) int { return t.at - at })
+	is := true
+	for _, t := range d.tells[first:] {
+		if !is || t.at >= to {
+			break
+		}
+		says[t.says]++
+		is = says[t.says] <= d.fresh[t.says]
+	}
+	d.idle[b] = is && !d.sets(from, to)
 	return d.idle[b]
 }
 
@@ -199,17 +233,20 @@ func (s *side) indentedBlock(line int) (b block) {
 	return b
 }
 
-// sets reports whether a statement of a block gives another value to something that was there before.
-func (d *addition) sets(b block) bool {
-	s := d.after.side
+// sets reports whether a statement of a block gives another value to something that is there besides.
+func (d *addition) sets(from, to int) bool {
+	s, here := d.after.side, map[string]int{}
 	if d.names == nil {
-		d.names = map[string]bool{}
-		for i := d.before.from; i < d.before.to; i++ {
-			d.names[d.before.side.of(i)] = d.before.side.kindOf(i) == word
+		d.names = map[string]int{}
+		for i := d.after.from; i < d.after.to; i++ {
+			d.names[s.of(i)]++
 		}
 	}
-	return among(s.firstOf(b.begin), s.firstOf(min(b.end+1, len(s.starts))), func(i int) bool {
-		return d.names[s.of(i)] && (s.given(i) || s.of(i+1) == "." && emptying.MatchString(s.of(i+2)))
+	for i := from; i < to; i++ {
+		here[s.of(i)]++
+	}
+	return among(from, to, func(i int) bool {
+		return s.kindOf(i) == word && d.names[s.of(i)] > here[s.of(i)] && (s.given(i) || s.of(i+1) == "." && emptying.MatchString(s.of(i+2)))
 	})
 }
 

@@ -358,7 +358,8 @@ func (x *examination) troubles(cond string) bool {
 // troubled reports whether a new line around a line mentions trouble, and not only in a text that was there, such as the title of a test.
 func (s *side) troubled(line int) bool {
 	anew := func(text string) string {
-		if s.other != nil && strings.Count(s.other.text, text) >= strings.Count(s.text, text) {
+		said := strings.Trim(text, "\"'`")
+		if s.other != nil && strings.Count(s.other.text, said) >= strings.Count(s.text, said) {
 			return ""
 		}
 		return text

@@ -88,7 +88,7 @@ func writeYAML(text []byte, style yamlStyle) []byte {
 	if w.failed || yaml.Unmarshal(text, &before) != nil || yaml.Unmarshal(spelled, &after) != nil || !reflect.DeepEqual(before, after) {
 		return nil
 	}
-	if !slices.Equal(yamlComments(text), yamlComments(spelled)) {
+	if !slices.Equal(yamlComments(text), yamlComments(spelled)) || endsInComment(text) && !endsInComment(spelled) {
 		return nil // a comment can be a directive
 	}
 	return spelled
@@ -109,6 +109,12 @@ func yamlComments(text []byte) (all []string) {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// endsInComment reports whether the last line is a comment. The parser knows none of a last comment of a list.
+func endsInComment(text []byte) bool {
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.HasPrefix(strings.TrimSpace(lines[len(lines)-1]), "#")
 }
 
 type yamlWriter struct {

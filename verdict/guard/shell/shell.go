@@ -468,3 +468,17 @@ func textOf(word *syntax.Word) string {
 	parts(word.Parts)
 	return out.String()
 }
+
+// Same reports whether two scripts differ in their layout alone, such as in where lines are broken. It is false for what does not parse.
+func Same(a, b []byte) bool {
+	printed := func(script []byte) (text string) {
+		file, err := syntax.NewParser().Parse(bytes.NewReader(script), "")
+		var out strings.Builder
+		if err != nil || syntax.NewPrinter(syntax.Minify(true)).Print(&out, file) != nil {
+			return ""
+		}
+		return out.String()
+	}
+	text := printed(a)
+	return text != "" && text == printed(b)
+}

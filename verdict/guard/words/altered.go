@@ -11,6 +11,7 @@ import (
 
 	"touchstone/verdict/guard/change"
 	"touchstone/verdict/guard/doc"
+	"touchstone/verdict/guard/shell"
 )
 
 // maxRead bounds one side of a file that is read here, in bytes. What is larger is data.
@@ -30,7 +31,7 @@ type Alterations struct {
 // prepares checks, later versions, and what is in a part that is new are left out. The function part says what the
 // values at a path of keys are, by what is gone and what is new there; lines have no keys.
 func Altered(f change.File, part func(keys, gone, fresh []string) Part) (found Alterations) {
-	if max(len(f.Before), len(f.After)) > maxRead {
+	if max(len(f.Before), len(f.After)) > maxRead || IsShell(f.Path) && shell.Same(f.Before, f.After) {
 		return found
 	}
 	had, ok := read(f.OldPath, f.Before)
