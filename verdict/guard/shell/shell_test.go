@@ -241,3 +241,18 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A script that is only laid out otherwise says nothing new; what does not parse is never the same.
+func TestLayoutAloneMakesNoOtherScript(t *testing.T) {
+	t.Parallel()
+	const script = "set -e\nlist |\n  grep -v x ||\n  true\n"
+	for other, want := range map[string]bool{"set -e\nlist \\\n        | grep -v x \\\n        || true\n": true,
+		"set -e\nlist | grep -v y || true\n": false, "set -e\nlist | grep -v x\n": false} {
+		if got := shell.Same([]byte(script), []byte(other)); got != want {
+			t.Errorf("%q: %t, want %t", other, got, want)
+		}
+	}
+	if broken := []byte("if ("); shell.Same(broken, broken) {
+		t.Error("what does not parse is the same")
+	}
+}
