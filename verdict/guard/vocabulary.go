@@ -13,6 +13,7 @@ var vocabulary = table.Read(wordsText)
 
 // The words that words.txt lists and explains under these names.
 var (
+	articles     = vocabulary.Words("articles")
 	breaks       = vocabulary.Words("breaks")
 	builds       = vocabulary.Words("builds")
 	conditions   = vocabulary.Words("conditions")
@@ -28,6 +29,8 @@ var (
 	ofTests      = vocabulary.Words("tests")
 	others       = vocabulary.Words("others")
 	pipelineDirs = vocabulary.Words("pipelineDirs")
+	pipelines    = vocabulary.Words("pipelines")
+	places       = vocabulary.Words("places")
 	settings     = vocabulary.Words("settings")
 	unlike       = vocabulary.Words("unlike")
 	uploads      = vocabulary.Words("uploads")
