@@ -41,6 +41,7 @@ var (
 	phases       = programs.Words("phases")
 	hushed       = programs.Words("hushed")
 	pretending   = programs.Lists("pretending")
+	wanting      = programs.Lists("wanting")
 	carrying     = programs.Names("carrying")
 	taskLists    = programs.Lists("tasks")
 	parts        = programs.Words("parts")
@@ -172,6 +173,10 @@ func (c Command) Neutral() bool {
 		if strings.HasPrefix(check.Name, name) && slices.ContainsFunc(options, func(o string) bool { return strings.Contains(line, " "+o+" ") }) {
 			return true
 		}
+	}
+	if options := wanting[check.Name]; len(options) > 0 && !strings.ContainsAny(line, "$`") && !strings.Contains(line, "EXPR") &&
+		!slices.ContainsFunc(options, func(o string) bool { return strings.Contains(line, " "+o+" ") }) {
+		return true
 	}
 	return check.Name == "go test" && strings.Contains(line, " -run ^$ ") && !strings.Contains(line, " -bench") &&
 		!strings.Contains(line, " -fuzz")
