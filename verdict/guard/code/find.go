@@ -98,19 +98,33 @@ func (f *finder) titled(u *unit, n int) bool {
 	return u.body < end || u.to > end+1 || f.tests && f.kindOf(first) == text && marked
 }
 
-// functionIn takes the last function among the arguments of a call for the body of a unit. It returns the bracket that
-// closes the call, which is the body's beginning if there is no function.
+// functionIn takes the last function among the arguments of a call for the body of a unit, or else the last one in what the call is
+// given: it("…", fakeAsync(() => { … })). It returns the bracket that closes the call, which is the body's beginning if there is none.
 func (f *finder) functionIn(u *unit, open int) (end int) {
 	end = f.mate(open)
 	u.to, u.body = end+1, end
-	for k := open + 1; k < end; k = max(k, f.mate(k)) + 1 {
-		if headed := f.of(k-1) == "=>" || f.of(k-1) == ")" || f.of(k-1) == "async"; int(f.outer[k]) == open &&
-			(f.of(k) == "=>" || f.of(k) == "{" && headed) {
-			u.body = k + 1
+	for range maxWrapped {
+		call := open
+		open = -1
+		for k := call + 1; k < f.mate(call); k = max(k, f.mate(k)) + 1 {
+			headed := f.of(k-1) == "=>" || f.of(k-1) == ")" || f.of(k-1) == "async"
+			switch {
+			case int(f.outer[k]) != call:
+			case f.of(k) == "=>" || f.of(k) == "{" && headed:
+				u.body = k + 1
+			case f.of(k) == "(" && f.kindOf(k-1) == word && f.mate(k) > 0:
+				open = k
+			}
+		}
+		if u.body < end || open < 0 {
+			break
 		}
 	}
 	return end
 }
+
+// maxWrapped bounds how many calls are looked through for the function in them, the outermost included.
+const maxWrapped = 3
 
 // setUp reads a block that runs before each test around it, or before all: before { … }.
 func (f *finder) setUp(i int) *unit {
