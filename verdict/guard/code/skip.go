@@ -73,7 +73,8 @@ func (x *examination) compareMarks(pairs []pair) {
 		switch {
 		case many && told[g.cond]:
 			continue // one finding stands for all
-		case spared, !sure && g.asksAgain(), !g.same(), g.before.endless(), !sure && founds(g.cond), g.always() && !g.after.side.troubled(g.line),
+		case spared, untaken(g.after.side.path, g.before.side.path), !sure && g.asksAgain(), !g.same(), g.before.endless(),
+			!sure && founds(g.cond), g.always() && !g.after.side.troubled(g.line),
 			g.after.asks(g.cond) && g.before.side.all(guard{from: g.before.from, to: g.before.body}) !=
 				g.after.side.all(guard{from: g.after.from, to: g.after.body}), // it may be for further cases
 			g.before.role == test && len(g.before.assertions) == 0 && g.before.size < 2 && len(g.after.assertions) > 0: // it is written now
