@@ -219,9 +219,10 @@ func alterations(files []File, some func(File) bool) map[int]words.Alterations {
 	return all
 }
 
-// goes reports whether a deleted file ran checks, or said unseen what they examine, and no new one takes its place.
+// goes reports whether a deleted file ran checks, was a test or said unseen what they examine, and no new one takes its place.
 func goes(f File, files []File) bool {
-	hidden := tools.Watches(f.OldPath) || strings.HasPrefix(path.Base(f.OldPath), ".") && isBuild(f.OldPath) && !isOther(f.OldPath)
+	hidden := tools.Watches(f.OldPath) || code.IsTestScript(f.OldPath) ||
+		strings.HasPrefix(path.Base(f.OldPath), ".") && isBuild(f.OldPath) && !isOther(f.OldPath)
 	return (hidden || ci.Is(f.OldPath) && gates(f.OldPath, f.Before)) && !slices.ContainsFunc(files, func(o File) bool {
 		return o.OldPath == "" && kindOf(o.Path) == kindOf(f.OldPath) && checks(o.Path)
 	})

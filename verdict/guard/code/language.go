@@ -186,6 +186,11 @@ func IsScript(name string) bool {
 	return ext != "" && languageOf(name) == nil && (testScripts[ext] || !testData[ext] && isTestPath(name))
 }
 
+// IsTestScript reports whether a file of this name is a test, wherever it is, in a language that is not parsed here.
+func IsTestScript(name string) bool {
+	return testScripts[strings.ToLower(path.Ext(name))] && languageOf(name) == nil
+}
+
 // fixture matches folders of data that tests read. The data may be tests of another runner.
 var fixture = regexp.MustCompile(`(?:^|/)(?:__fixtures__|fixtures?|testdata|test-data)/`)
 
