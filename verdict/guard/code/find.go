@@ -80,7 +80,11 @@ func (f *finder) titled(u *unit, n int) bool {
 	if f.lang.layout == ends {
 		return f.blockCall(u, n)
 	}
-	end := f.functionIn(u, n)
+	depth := 0 // check(parse(x => x + 1)) is no test
+	if f.tests && (f.kindOf(first) == text || f.of(first+1) == ",") {
+		depth = maxWrapped
+	}
+	end := f.functionIn(u, n, depth)
 	next := end + 1
 	for f.lang.newlines && f.of(next) == "." && f.of(next+2) == "(" && f.mate(next+2) > 0 { // test("…").config(…) { … }
 		next = f.mate(next+2) + 1
@@ -98,32 +102,33 @@ func (f *finder) titled(u *unit, n int) bool {
 	return u.body < end || u.to > end+1 || f.tests && f.kindOf(first) == text && marked
 }
 
-// functionIn takes the last function among the arguments of a call for the body of a unit, or else the last one in what the call is
-// given: it("…", fakeAsync(() => { … })). It returns the bracket that closes the call, which is the body's beginning if there is none.
-func (f *finder) functionIn(u *unit, open int) (end int) {
+// functionIn takes the first function among the arguments of a call for the body of a unit, as runners do, or else the first one in what
+// calls among them are given: it("…", fakeAsync(() => { … })). It looks into as many calls within each other as depth says. It returns
+// the bracket that closes the call, which is the body's beginning if there is none.
+func (f *finder) functionIn(u *unit, open, depth int) (end int) {
 	end = f.mate(open)
-	u.to, u.body = end+1, end
-	for range maxWrapped {
-		call := open
-		open = -1
-		for k := call + 1; k < f.mate(call); k = max(k, f.mate(k)) + 1 {
-			headed := f.of(k-1) == "=>" || f.of(k-1) == ")" || f.of(k-1) == "async"
-			switch {
-			case int(f.outer[k]) != call:
-			case f.of(k) == "=>" || f.of(k) == "{" && headed:
-				u.body = k + 1
-			case f.of(k) == "(" && f.kindOf(k-1) == word && f.mate(k) > 0:
-				open = k
-			}
-		}
-		if u.body < end || open < 0 {
-			break
-		}
-	}
+	u.to, u.body = end+1, cmp.Or(f.functionAmong(open, depth), end)
 	return end
 }
 
-// maxWrapped bounds how many calls are looked through for the function in them, the outermost included.
+// functionAmong is the first token of the body of such a function; 0 for none.
+func (f *finder) functionAmong(call, depth int) int {
+	wrapped := 0
+	for k := call + 1; k < f.mate(call); k = max(k, f.mate(k)) + 1 {
+		switch before := f.of(k - 1); {
+		case int(f.outer[k]) != call:
+		case f.of(k) == "=>" && f.of(k+1) != "{":
+			return k + 1
+		case f.of(k) == "{" && (before == "=>" || before == ")" || before == "async"):
+			return k + 1
+		case f.of(k) == "(" && f.mate(k) > 0 && depth > 0 && wrapped == 0:
+			wrapped = f.functionAmong(k, depth-1)
+		}
+	}
+	return wrapped
+}
+
+// maxWrapped bounds how many calls are looked through for the function in them.
 const maxWrapped = 3
 
 // setUp reads a block that runs before each test around it, or before all: before { … }.
@@ -135,7 +140,7 @@ func (f *finder) setUp(i int) *unit {
 	case f.lang.layout == ends:
 		f.blockCall(u, n)
 	case parens:
-		f.functionIn(u, n)
+		f.functionIn(u, n, maxWrapped)
 	case f.of(n) == "{" && f.mate(n) > 0:
 		u.body, u.to = n+1, f.mate(n)+1
 	}

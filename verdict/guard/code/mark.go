@@ -202,11 +202,22 @@ func (s *side) callMarks(u *unit) {
 	if s.lang.layout != braces || u.body == 0 {
 		return
 	}
-	if end := s.mate(u.body - 1); end > 0 { // options after the body
-		for i := end; i < u.to; i++ {
-			s.option(u, i)
+	for i := s.pastBody(u); i < u.to; i++ { // options after the body
+		s.option(u, i)
+	}
+}
+
+// pastBody is the token behind the body of a call: the bracket that closes it, or the comma behind an argument with an expression.
+func (s *side) pastBody(u *unit) int {
+	if end := s.mate(u.body - 1); end > 0 {
+		return end
+	}
+	for i := u.body; i < u.to; i++ {
+		if o := s.outer[i]; s.of(i) == "," && o >= 0 && s.outer[o] == s.outer[u.at] {
+			return i
 		}
 	}
+	return u.to
 }
 
 // opposite is the word of a chain, as projects define them, that keeps what has another one from running: ifLinux, ifNotLinux.
