@@ -34,11 +34,12 @@ func takes(name string) bool {
 	return matches(taken, lang, path.Base(name)) && !matches(passedOver, lang, name)
 }
 
-// untaken reports whether a runner takes a file for one with tests, and took none of its former name for one.
+// untaken reports whether a runner takes a file for one with tests, and took none of its former name, which says so. Of another name
+// a runner may have been told, and Gradle takes classes of any.
 func untaken(name, before string) bool {
 	lang := languageOf(before)
-	return lang != nil && taken[lang.name] != nil && reaches(name, before) && !takes(before) && !matches(takenByOthers, lang, before) &&
-		!(lang.name == "JavaScript" && testFolder.MatchString(before))
+	return lang != nil && taken[lang.name] != nil && !lang.junit && matchesAny(setAside, path.Base(before)) && reaches(name, before) &&
+		!takes(before) && !matches(takenByOthers, lang, before) && !(lang.name == "JavaScript" && testFolder.MatchString(before))
 }
 
 func matches(by map[string]*regexp.Regexp, lang *language, name string) bool {

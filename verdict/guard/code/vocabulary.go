@@ -51,6 +51,7 @@ var (
 	platform          = patternsOf("platform")
 	receivers         = setOf("receivers")
 	results           = setOf("results")
+	setAside          = patternsOf("setAside")
 	setting           = patternsOf("setting")
 	setUpBlocks       = setOf("setUpBlocks")
 	setUps            = setOf("setUps")
