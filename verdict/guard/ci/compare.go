@@ -118,6 +118,7 @@ func Compare(files []change.File) []change.Finding {
 	known := reading{}
 	before := read(files, known, func(f change.File) (string, []byte) { return f.OldPath, f.Before })
 	after := read(files, known, func(f change.File) (string, []byte) { return f.Path, f.After })
+	unaim(before.runs, after.runs)
 	c := comparison{files: files, before: before, after: after, same: map[string]bool{}, seen: map[string]bool{}}
 	differs := func(f change.File) bool { return f.Path != f.OldPath || !bytes.Equal(f.Before, f.After) }
 	c.alone = !slices.ContainsFunc(files, func(f change.File) bool {
@@ -233,6 +234,21 @@ func (r Run) command() string { return strings.Join(r.Args, " ") }
 func ran(runs []Run, like Run) bool {
 	command := like.command()
 	return slices.ContainsFunc(runs, func(r Run) bool { return r.command() == command })
+}
+
+// unaim makes new runs of checks that are told nothing at which to look as weak as they are, if there are more of those than before,
+// and one was told then. Else other commands may have prepared that the checks look at something.
+func unaim(before, after []Run) {
+	idle := func(r *Run) bool { return (shell.Command{Args: r.Args}).Unaimed() }
+	told := func(r Run) bool { return r.Strength >= Sometimes && slices.Contains(hookRunners, r.Check) && !idle(&r) }
+	if !slices.ContainsFunc(before, told) || len(where(after, idle)) <= len(where(before, idle)) {
+		return
+	}
+	for i, r := range after {
+		if idle(&r) && !ran(before, r) {
+			after[i].Strength = Never
+		}
+	}
 }
 
 func strongest(runs []Run) (best Run) {

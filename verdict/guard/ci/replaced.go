@@ -188,7 +188,7 @@ func (c *comparison) hooked(f change.File, check string) bool {
 }
 
 // hookRunners are the checks that run the hooks of pre-commit.
-var hookRunners = []string{"pre-commit run", "prek run"}
+var hookRunners = []string{"pre-commit run", "pre_commit run", "prek run", "prek"}
 
 // hooks are those that pre-commit runs if it is told nothing else.
 // See https://pre-commit.com/#confining-hooks-to-run-at-certain-stages

@@ -146,7 +146,7 @@ func (c Command) Neutral() bool {
 			carried = append(carried, strings.Fields(value)...)
 		}
 	}
-	args, line := slices.Concat(carried, unwrap(c.Args)), " "
+	args := slices.Concat(carried, unwrap(c.Args))
 	for i, a := range args {
 		after := ""
 		if i+1 < len(args) {
@@ -157,6 +157,19 @@ func (c Command) Neutral() bool {
 			return true
 		}
 	}
+	line := check.line(args)
+	for name, options := range pretending {
+		if strings.HasPrefix(check.Name, name) && hasAny(line, options) {
+			return true
+		}
+	}
+	return check.Name == "go test" && strings.Contains(line, " -run ^$ ") && !strings.Contains(line, " -bench") &&
+		!strings.Contains(line, " -fuzz")
+}
+
+// line joins the arguments of a check, each between two spaces.
+func (check Check) line(args []string) string {
+	line := " "
 	for _, a := range args {
 		if a == "--" && strings.HasPrefix(check.Name, "tox") { // what follows is for another program
 			break
@@ -169,17 +182,21 @@ func (c Command) Neutral() bool {
 			line += a + " "
 		}
 	}
-	for name, options := range pretending {
-		if strings.HasPrefix(check.Name, name) && slices.ContainsFunc(options, func(o string) bool { return strings.Contains(line, " "+o+" ") }) {
-			return true
-		}
-	}
-	if options := wanting[check.Name]; len(options) > 0 && !strings.ContainsAny(line, "$`") && !strings.Contains(line, "EXPR") &&
-		!slices.ContainsFunc(options, func(o string) bool { return strings.Contains(line, " "+o+" ") }) {
-		return true
-	}
-	return check.Name == "go test" && strings.Contains(line, " -run ^$ ") && !strings.Contains(line, " -bench") &&
-		!strings.Contains(line, " -fuzz")
+	return line
+}
+
+// hasAny reports whether a line has one of some options.
+func hasAny(line string, options []string) bool {
+	return slices.ContainsFunc(options, func(o string) bool { return strings.Contains(line, " "+o+" ") })
+}
+
+// Unaimed reports whether a command runs a check that has to be told at what to look, and is not: it looks at what is staged, which is
+// nothing in a clean checkout.
+func (c Command) Unaimed() bool {
+	check, _ := c.Check()
+	options := wanting[check.Name]
+	line := check.line(unwrap(c.Args))
+	return len(options) > 0 && !strings.ContainsAny(line, "$`") && !strings.Contains(line, "EXPR") && !hasAny(line, options)
 }
 
 // Builds reports whether a command compiles the code of the repository.
