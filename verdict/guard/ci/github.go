@@ -130,6 +130,9 @@ func githubJob(root, j *doc.Node) Job {
 		job.Inputs = j.Get("with").Values()
 		if strings.Contains(uses, "@") { // in another repository: an unknown command
 			job.Steps = []Step{{Line: j.Line, Script: "workflow " + uses, Strength: fixed(Always)}}
+			if check, _ := actionCheck(uses, nil); check != "" {
+				job.Steps[0].Uses = uses
+			}
 		}
 	}
 	if c := j.Get("if"); c != nil && holds(c.Value, Cell{dynamic: "true"}) == no && runsElsewhere(c.Value) == Never {

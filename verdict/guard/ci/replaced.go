@@ -53,9 +53,10 @@ func (c *comparison) fresh() []Run {
 }
 
 // delegated is what may run a removed check by its name: an action with that name, from a repository whose
-// actions pipelines used before, or a new one in the same job whose name says that it checks, of the repository itself or of
-// an owner of such actions; or the file of a runner that still runs, such as rake's Rakefile, if that file mentions the name
-// more often than before, and the hooks of pre-commit.
+// actions pipelines used before, an action that has the check's rules, or a new one in the same job whose name
+// says that it checks, of the repository itself or of an owner of such actions; or the file of a runner that
+// still runs, such as rake's Rakefile, if that file mentions the name more often than before, and the hooks of
+// pre-commit.
 func (c *comparison) delegated(was Run) string {
 	known, used := map[string]bool{}, c.before.actions("")
 	for _, action := range used {
@@ -64,7 +65,8 @@ func (c *comparison) delegated(was Run) string {
 	}
 	delete(known, "")
 	for _, action := range c.after.actions("") {
-		if known[repositoryOf(action)] && path.Base(action) == was.Check {
+		named := known[repositoryOf(action)] && path.Base(action) == was.Check
+		if named || slices.Contains(covering[was.Check], action) {
 			return action
 		}
 	}
