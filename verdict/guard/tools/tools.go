@@ -74,7 +74,7 @@ type Setting struct {
 	Beside string
 	// Default is the value of a missing setting, "" if unknown.
 	Default string
-	// Only selects the elements of a list that count; nil for all.
+	// Only selects the elements of a list, or the grades, that count; nil for all.
 	Only func(element string) bool
 }
 
@@ -228,7 +228,7 @@ func (s Setting) judges(gone, fresh []string) bool {
 	case On, Off:
 		of = func(text string) bool { return on(text) || off(text) }
 	case Grade:
-		of = func(text string) bool { return grade(text) != other }
+		of = func(text string) bool { return grade(text) != other && (s.Only == nil || s.Only(text)) }
 	case Rules, Ignored, Excluded, Included:
 		return s.Only == nil || s.chooses(gone, fresh)
 	default:
@@ -285,7 +285,7 @@ func (p *part) take(t *Tool, file string, n *doc.Node, prefix string, keys []str
 		case Rules, Ignored, Excluded, Included, Uncounted, Skipped, Omitted:
 			p.list(n, v)
 		case Grade:
-			if v.text = gradeText(n); v.text != "" {
+			if v.text = gradeText(n); v.text != "" && (s.Only == nil || s.Only(v.text)) {
 				p.values[v.key] = v
 			}
 		default:
