@@ -80,6 +80,7 @@ func (c *comparison) further(p *pair, was, is map[Way]map[string]int) {
 				add(change.Evidence, "ignored", "which was so elsewhere or comes with more checks")
 			case w == Ignored:
 				add(v.tier(), "ignored", "which is no longer reported")
+			case w == Included && v.setting.Only != nil: // the list may have others
 			case w == Included && len(p.before.lists[key]) == 0:
 				add(change.Evidence, "files-chosen", "and others are no longer looked at")
 			case w == Uncounted:

@@ -128,6 +128,13 @@ func TestASettingIsComparedByValue(t *testing.T) {
 			"hold redocly/weaker:3"},
 		"a finding of redocly let pass": {".redocly.lint-ignore.yaml", "a.yaml:\n  x:\n  - '#/a'\n",
 			"a.yaml:\n  x:\n  - '#/a'\n  - '#/b'\n", "evidence redocly-ignore/excluded:4"},
+		"a category of oxlint off": {"oxlint.config.ts", "export default { categories: { correctness: 'error' } }\n",
+			"export default { categories: { correctness: 'off' } }\n", "hold oxlint/weaker:1"},
+		"a test of oxlint's rules": {"oxlint.config.test.ts", "test({ rules: { a: 'error' } })\n", "test({ rules: { a: 'off' } })\n", ""},
+		"what maven can run from now on": {"pom.xml",
+			"<project><build><pluginManagement><plugins>\n</plugins></pluginManagement></build></project>\n",
+			"<project><build><pluginManagement><plugins>\n<plugin><artifactId>jacoco-maven-plugin</artifactId></plugin>\n" +
+				"</plugins></pluginManagement></build></project>\n", ""},
 		"a longer baseline": {"psalm-baseline.xml", "<files><file src='a'><A><code>x</code></A></file></files>",
 			"<files><file src='a'><A><code>x</code>\n<code>y</code></A></file></files>", "evidence psalm/excluded:2"},
 		"one more difference of an interface let pass": {"a/revapi.json",
