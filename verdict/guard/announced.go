@@ -37,19 +37,37 @@ func announced(title string, files []File, found []Finding) (holds []Finding) {
 		Why: "The title says that the change leaves out a check (“" + clip(s) + "”), and this place shows it."}}
 }
 
-// publishes reports whether a file was a pipeline that decides about no change, one that is gone from a service other than GitHub
-// Actions, which by then has often taken over what it did, or a script that is gone and that no other file of the
-// change names which is left, nor with a wildcard or a variable in place of its name: what else ran it changes, too, or fails.
+// publishes reports whether a file was a pipeline that decides about no change, one of a service that another one has replaced, or a
+// script that is gone and that no other file of the change names which is left, nor with a wildcard or a variable in place of its
+// name: what else ran it changes, too, or fails.
 func publishes(files []File, name string) bool {
 	return slices.ContainsFunc(files, func(f File) bool {
 		if f.Name() != name || f.Path != "" || path.Ext(name) != ".sh" {
-			retired := f.Path == "" && !strings.HasPrefix(f.OldPath, ".github/")
-			return f.Name() == name && ci.Is(f.OldPath) && (retired || !gates(f.OldPath, f.Before))
+			return f.Name() == name && ci.Is(f.OldPath) && (retired(files, f) || !gates(f.OldPath, f.Before))
 		}
 		dir, base := path.Split(name)
 		runs := regexp.MustCompile(regexp.QuoteMeta(base) + "|" + regexp.QuoteMeta(dir) + `[\w.-]*[*$].*\.sh`)
 		return !slices.ContainsFunc(files, func(o File) bool { return o.Path != "" && runs.Match(o.Before) })
 	})
+}
+
+// retired reports whether a file was the last pipeline of a service other than GitHub Actions, and a pipeline of another service is
+// left that decides about changes: that has often taken over by then what it did.
+func retired(files []File, gone File) bool {
+	top, _, _ := strings.Cut(gone.OldPath, "/")
+	if gone.Path != "" || top == ".github" {
+		return false
+	}
+	left := false
+	for _, f := range files {
+		if dir, _, _ := strings.Cut(f.Path, "/"); f.Path != "" && ci.Is(f.Path) {
+			if dir == top {
+				return false
+			}
+			left = left || gates(f.Path, f.After)
+		}
+	}
+	return left
 }
 
 // loses reports whether evidence is that a check is gone.

@@ -171,16 +171,39 @@ func TestATitleThatAJobIsGoneIsHeld(t *testing.T) {
 			t.Errorf("%q: held %t, found %+v", said, held, found)
 		}
 	}
-	travis := guard.File{OldPath: ".travis.yml", Before: []byte("script: make browser\n")} // another service runs it, more often than not
-	if found := guard.Examine(guard.Change{Files: []guard.File{travis}, Title: "Remove the Travis CI job"}); len(found) == 0 ||
-		len(guard.Holds(found)) > 0 {
-		t.Errorf("a service that is gone: %+v", found)
-	}
 	for run, want := range map[string]bool{"sh('scripts/test-docker.sh')": true, "for t in scripts/*.sh; do bash $t; done": true,
 		"scripts/test-${{ matrix.kind }}.sh": true, "scripts/build.sh": false} {
 		files := []guard.File{script, {Path: "tasks.py", OldPath: "tasks.py", Before: []byte(run + "\n"), After: []byte("build()\n")}}
 		if found := guard.Examine(guard.Change{Files: files, Title: "Remove the test container"}); len(guard.Holds(found)) > 0 != want {
 			t.Errorf("%s: found %+v, want held %t", run, found, want)
+		}
+	}
+}
+
+// The pipelines of a service can be gone because another one runs what they ran. Nothing does if none is left, and a single one of
+// several was not replaced.
+func TestATitleThatAServiceIsGone(t *testing.T) {
+	const steps = "steps:\n  - command: pytest\n"
+	same := func(name, text string) guard.File {
+		return guard.File{Path: name, OldPath: name, Before: []byte(text), After: []byte(text)}
+	}
+	workflow := same(".github/workflows/ci.yml", "on: pull_request\njobs:\n  a:\n    steps:\n      - run: cargo test\n")
+	nightly := same(".github/workflows/ci.yml", "on: release\njobs:\n  a:\n    steps:\n      - run: ./publish\n")
+	travis := guard.File{OldPath: ".travis.yml", Before: []byte("script: pytest\n")}
+	extra := guard.File{OldPath: ".buildkite/pipeline.extra.yml", Before: []byte(steps)}
+	for name, change := range map[string]struct {
+		files []guard.File
+		held  bool
+	}{
+		"another service":       {[]guard.File{travis, workflow}, false},
+		"one that only deploys": {[]guard.File{travis, nightly}, true},
+		"none":                  {[]guard.File{travis}, true},
+		"one of several":        {[]guard.File{extra, same(".buildkite/pipeline.yml", steps), workflow}, true},
+		"the last one":          {[]guard.File{extra, workflow}, false},
+	} {
+		found := guard.Examine(guard.Change{Files: change.files, Title: "Remove the CI job"})
+		if held := len(guard.Holds(found)) > 0; held != change.held || len(found) == 0 {
+			t.Errorf("%s: held %t, found %+v", name, held, found)
 		}
 	}
 }
