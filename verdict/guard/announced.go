@@ -8,6 +8,7 @@ import (
 
 	"touchstone/verdict/guard/ci"
 	"touchstone/verdict/guard/code"
+	"touchstone/verdict/guard/words"
 )
 
 // announced is a hold where a change's title says that it leaves out a check, and something in it is evidence for that:
@@ -16,12 +17,16 @@ import (
 func announced(title string, files []File, found []Finding) (holds []Finding) {
 	s := prefix.ReplaceAllString(title, "")
 	says, ok := read(s)
+	if !ok { // "Skip tests:" is no part of a project
+		s = title
+		says, ok = read(s)
+	}
 	if !ok || slices.ContainsFunc(found, func(f Finding) bool { return f.Tier == Hold && f.Kind == says.kind }) {
 		return nil
 	}
 	i := slices.IndexFunc(found, func(f Finding) bool {
 		return f.Tier == Evidence && shows(f, says.kind) && (!says.gone || loses(f)) && (!says.named || names(f, says.object)) &&
-			(f.Kind != CI || !publishes(files, f.Path))
+			(!says.any || checksHere(f)) && (f.Kind != CI || !publishes(files, f.Path))
 	})
 	if i < 0 {
 		return nil // a suppression in one place is evidence, whatever the change says
@@ -70,14 +75,20 @@ func retired(files []File, gone File) bool {
 	return left
 }
 
+// checksHere reports whether a finding is of a place where something is checked.
+func checksHere(f Finding) bool {
+	return f.Kind == CI || f.Rule != "words/changed" || words.Checks(path.Base(f.Path)) || words.Checks(f.Before+"\n"+f.After)
+}
+
 // loses reports whether evidence is that a check is gone.
 func loses(f Finding) bool {
 	return Loses(f) || slices.Contains([]string{"assertion/fewer", "ci/check-gone", "ci/job-gone"}, f.Rule)
 }
 
-// names reports whether the lines of a finding, or its file, have a name.
+// names reports whether the lines of a finding, or its file, have a name that begins or ends there as a word does.
 func names(f Finding, name string) bool {
-	return strings.Contains(strings.ToLower(f.Path+"\n"+f.Before+"\n"+f.After), name)
+	name = regexp.QuoteMeta(name)
+	return regexp.MustCompile(`\b` + name + `|` + name + `\b`).MatchString(strings.ToLower(f.Path + "\n" + f.Before + "\n" + f.After))
 }
 
 // shows reports whether evidence can be what such a sentence says of checks of a kind.

@@ -76,12 +76,35 @@ func TestAnAnnouncedLoweringIsHeld(t *testing.T) {
 		"Disable browser tests in the CI pipeline":           "test",
 		"Disable browser tests on GitHub Actions (#3)":       "test",
 		"Disable browser tests in the docs":                  "",
-		"Ignore CA2242":                                      "strictness",
+		"Ignore CA2242":                                      "",
+		"#12 disable browser tests":                          "test",
+		"WEB-12 Disable browser tests":                       "test",
+		"build, fix #12: disable browser tests":              "test",
+		"🚧 Disable browser tests":                            "test",
 		"Temporarily disable the browser":                    "strictness",
 		"disable browser for now (#12)":                      "strictness",
 		"Temporarily disable the search":                     "",
 		"Disable the browser":                                "",
 		"Disable caching on release builds":                  "",
+		"Temporary disable browser tests on Windows":         "test",
+		"Disable browser tests for the time being":           "test",
+		"Disable browser tests: they are flaky":              "test",
+		"Switching off browser tests":                        "test",
+		"Disable browser tests pending a fix":                "test",
+		"Disable browser tests in CI to save time":           "test",
+		"Disable test build.gradle tests":                    "test",
+		"Skip test build.gradle output":                      "",
+		"Skip test build.gradle on Windows":                  "",
+		"Exclude tests from GitHub statistics":               "",
+		"Disable browser tests on Azure SQL":                 "",
+		"Exclude i686":                                       "",
+		"Temporarily disable browser due to a bug":           "strictness",
+		"Disable browser for the moment":                     "strictness",
+		"Disable browser for now due to a bug":               "strictness",
+		"Disable for now browser":                            "",
+		"Disable the for now unused":                         "",
+		"Disable core 2 for now":                             "",
+		"Disable rows for now":                               "",
 	} {
 		var rules []string
 		if want != "" {
@@ -94,6 +117,23 @@ func TestAnAnnouncedLoweringIsHeld(t *testing.T) {
 		if got := held(file, said); !slices.Equal(got, rules) {
 			t.Errorf("%q: %q, want %q", said, got, rules)
 		}
+	}
+	rule := guard.File{Path: "core/build.gradle", OldPath: "core/build.gradle", Before: []byte("tests {\n    CA2242 true\n}\n"),
+		After: []byte("tests {\n    CA2242 false\n}\n")}
+	if rules := held(rule, "Ignore CA2242"); len(rules) != 1 {
+		t.Errorf("a rule that is named is held for %q", rules)
+	}
+	other := guard.File{Path: "build.sbt", OldPath: "build.sbt", Before: []byte("locale := \"de\"\nname := \"a\"\n"),
+		After: []byte("name := \"a\"\n")}
+	if rules := held(other, "Temporarily disable the locale"); len(rules) > 0 ||
+		len(guard.Examine(guard.Change{Files: []guard.File{other}})) == 0 {
+		t.Errorf("what checks nothing is held: %q", rules)
+	}
+	deploys := guard.File{Path: pipeline.Path, OldPath: pipeline.Path, Before: []byte("deploy:\n  variables:\n    A: b\n  script: ./deploy\n"),
+		After: []byte("deploy:\n  variables:\n    A: c\n  script: ./deploy\n")}
+	if rules := held(deploys, "Temporarily disable deploy"); len(rules) > 0 ||
+		len(guard.Examine(guard.Change{Files: []guard.File{deploys}})) == 0 {
+		t.Errorf("what hands the product on is held: %q", rules)
 	}
 	product := guard.File{Path: "run.go", OldPath: "run.go", Before: []byte("package run\n"),
 		After: []byte("package run\n\nvar slow = true\n")}
@@ -119,6 +159,9 @@ func TestATitleThatTestsAreGoneIsHeld(t *testing.T) {
 		"Remove a potentially problematic test":  {[]guard.File{gone}, true},
 		"Remove the test of b":                   {[]guard.File{gone}, false},
 		"Remove the flaky client":                {[]guard.File{gone}, false},
+		"Remove tests that are flaky":            {[]guard.File{gone}, true},
+		"Remove a test failing on main":          {[]guard.File{gone}, true},
+		"Remove tests of b":                      {[]guard.File{gone}, false},
 		"Remove an invalid test":                 {[]guard.File{gone}, true},
 		"Remove outdated tests (#12)":            {[]guard.File{gone}, true},
 		"Remove an outdated test":                {[]guard.File{other}, false},
@@ -159,12 +202,17 @@ func TestATitleThatAJobIsGoneIsHeld(t *testing.T) {
 		"Remove what runs as `ci`":           {at, true},
 		"Remove the test-pay module":         {at, false},
 		"Delete .github/workflows/ci.yml":    {at, true},
+		"Delete 'ci.yml'":                    {at, true},
 		"Delete ci.yaml":                     {at, false},
 		"Remove codecov":                     {at, true},
 		"Remove a browser + update CI":       {at, false},
 		"Remove the unused browser job":      {at, false},
 		"Drop the browser job in favor of a": {at, false},
 		"Remove a stale package from CI/git": {at, false},
+		"Remove the browser [skip ci]":       {at, false},
+		"Remove a redundant nil check":       {at, false},
+		"Remove the codecov check":           {at, true},
+		"Remove a.yml and the browser job":   {at, true},
 	} {
 		found := guard.Examine(guard.Change{Files: []guard.File{change.file}, Title: said})
 		if held := len(guard.Holds(found)) > 0; held != change.held || len(found) == 0 {
