@@ -56,6 +56,14 @@ func TestWorkGrowsWithTheSizeOfAChange(t *testing.T) {
 			return "test:\n\tgo test ./...\n",
 				"B = " + strings.Repeat("b ", n) + "\nA = " + strings.Repeat("$(B)", n/50) + "\ntest:\n\t$(A)\n"
 		}},
+		"blocks within each other": {"a.hcl", 12, func(n int) (before, after string) {
+			var block strings.Builder
+			for i := range n {
+				fmt.Fprintf(&block, "%sa%d = {\n", strings.Repeat(" ", i), i)
+			}
+			block.WriteString(strings.Repeat(" ", n))
+			return block.String() + "b = c\ntest = true\n", block.String() + "b = d\ntest = false\n"
+		}},
 		"many targets of one recipe": {"Makefile", 2000, func(n int) (before, after string) {
 			return "test:\n\tgo test ./...\n", strings.Repeat("t ", n) + "test:\n" + strings.Repeat("\tx\n", n/20)
 		}},

@@ -417,9 +417,21 @@ func (a alteration) concerns(f change.File, all []value, had settings) bool {
 		return slices.ContainsFunc([]terms{checking, checkers, limits, left}, func(t terms) bool { return t.in(v.text) }) ||
 			flags.MatchString(v.text) || chosen.MatchString(v.text)
 	}
+	at := map[int][]value{}
+	for _, v := range all {
+		at[v.line] = append(at[v.line], v)
+	}
 	var concerns func(v value) bool
+	known := map[int]bool{} // lines, each of which is asked once: many values can be within one
 	concerns = func(v value) bool {
-		return says(v) || Maybe.meddles(v) || slices.ContainsFunc(all, func(o value) bool { return o.line == v.within && concerns(o) })
+		if says(v) || Maybe.meddles(v) {
+			return true
+		}
+		if _, asked := known[v.within]; !asked {
+			known[v.within] = false
+			known[v.within] = slices.ContainsFunc(at[v.within], concerns)
+		}
+		return known[v.within]
 	}
 	ends := func(v value) bool {
 		command := passing.ReplaceAllString(v.text, "")
