@@ -110,9 +110,6 @@ func TestASettingIsComparedByValue(t *testing.T) {
 			"hold redocly/weaker:2"},
 		"a rule of oxlint off": {"oxlint.config.ts", "export default { rules: { a: 'error' } }\n",
 			"export default { rules: { a: 'off' } }\n", "hold oxlint/weaker:1"},
-		"what maven would run if a module asked": {"pom.xml", "<project><build><pluginManagement><plugins>\n<plugin><artifactId>" +
-			"jacoco-maven-plugin</artifactId></plugin>\n</plugins></pluginManagement></build></project>\n",
-			"<project><build><pluginManagement><plugins>\n</plugins></pluginManagement></build></project>\n", "evidence maven/files-gone:2"},
 		"a rule of spectral by number": {".spectral.yaml", "rules:\n  a: 1\n", "rules:\n  a: 0\n", ""},
 		"a rule of spectral off in some files": {".spectral.yml", "rules:\n  a: error\n",
 			"rules:\n  a: error\noverrides:\n- files: [b]\n  rules:\n    a: off\n", "evidence spectral/excluded:6"},
