@@ -14,6 +14,7 @@ import (
 // the pattern is the key of a list, such as "approvers".
 type owning struct {
 	pattern string
+	matches gitignore.Pattern
 	owners  []string
 	line    int
 }
@@ -32,7 +33,7 @@ func owned(said []statement) (rules []owning) {
 			continue
 		}
 		if len(fields) > 0 || !strings.HasPrefix(strings.TrimPrefix(pattern, "^"), "[") { // a GitLab section may have no owners
-			rules = append(rules, owning{pattern, fields, s.line})
+			rules = append(rules, owning{pattern, gitignore.ParsePattern(pattern, nil), fields, s.line})
 		}
 	}
 	return rules
@@ -43,7 +44,7 @@ func owned(said []statement) (rules []owning) {
 func ownerOf(rules []owning, pattern string) owning {
 	sample := strings.Split(strings.Trim(strings.ReplaceAll(pattern, "*", "x"), "/"), "/")
 	for _, r := range slices.Backward(rules) {
-		if r.pattern == pattern || gitignore.ParsePattern(r.pattern, nil).Match(sample, strings.HasSuffix(pattern, "/")) > gitignore.NoMatch {
+		if r.pattern == pattern || r.matches.Match(sample, strings.HasSuffix(pattern, "/")) > gitignore.NoMatch {
 			return r
 		}
 	}
