@@ -105,7 +105,8 @@ func settingsOf(way string, fields []string) (all []Setting) {
 			panic("no option of settings is called " + name)
 		}
 	}
-	for _, like.Keys = range keys {
+	for _, pattern := range keys {
+		like.Keys = strings.Split(pattern, "/")
 		all = append(all, like)
 	}
 	return all

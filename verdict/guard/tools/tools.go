@@ -64,9 +64,9 @@ func (s source) has(name string) bool {
 
 // Setting is a setting, or a list of them.
 type Setting struct {
-	// Keys is a pattern of keys, divided by slashes: "*" within a key stands for anything,
+	// Keys is a pattern of the keys on the way to the setting: "*" within a key stands for anything,
 	// "**" for any number of keys, "[]" for an element of a list, and "a|b" for a or b.
-	Keys string
+	Keys []string
 	Way  Way
 	// Implied is a key that makes it harmless to leave this one out, if it is on.
 	Implied string
@@ -209,11 +209,10 @@ func Watches(name string) bool {
 
 // knows reports whether a path of keys is that of a setting, or of what is in a list of rules.
 func (s Setting) knows(keys []string) bool {
-	pattern := strings.Split(s.Keys, "/")
-	if s.Way == Ignored && len(keys) > len(pattern) {
-		keys = keys[:len(pattern)]
+	if s.Way == Ignored && len(keys) > len(s.Keys) {
+		keys = keys[:len(s.Keys)]
 	}
-	return matches(pattern, keys) || matches(pattern, append(slices.Clip(keys), "[]"))
+	return matches(s.Keys, keys) || matches(s.Keys, append(slices.Clip(keys), "[]"))
 }
 
 // judges reports whether the values of a setting are of its kind. A new maximum may be higher than the tool's own.
@@ -267,7 +266,7 @@ func cut(pattern, keys []string) (rest []string, prefix string, ok bool) {
 func (p *part) take(t *Tool, file string, n *doc.Node, prefix string, keys []string, parents []*doc.Node) {
 	for i := range t.Settings {
 		s := &t.Settings[i]
-		if !matches(strings.Split(s.Keys, "/"), keys) {
+		if !matches(s.Keys, keys) {
 			continue
 		}
 		v := value{setting: s, key: prefix + strings.Join(keys, "/"), file: file, line: n.Line}
@@ -341,7 +340,8 @@ func (p *part) list(n *doc.Node, v value) {
 		}
 	}
 	if n.Kind == doc.Scalar {
-		whole := v.setting.Way == Uncounted || v.setting.Keys == "[]" || v.setting.Way == Skipped && v.setting.Only != nil // may contain spaces
+		whole := v.setting.Way == Uncounted || slices.Equal(v.setting.Keys, []string{"[]"}) || // may contain spaces
+			v.setting.Way == Skipped && v.setting.Only != nil
 		divides := func(r rune) bool { return r == '\n' || !whole && strings.ContainsRune(",;\t ", r) }
 		for _, text := range strings.FieldsFunc(n.Value, divides) {
 			add(text, n.Line, false)
@@ -374,13 +374,16 @@ func matches(pattern, keys []string) bool {
 }
 
 func alternatives(pattern, key string) bool {
-	return slices.ContainsFunc(strings.Split(pattern, "|"), func(p string) bool {
+	for p := range strings.SplitSeq(pattern, "|") {
 		before, after, star := strings.Cut(p, "*")
-		if !star {
-			return strings.EqualFold(p, key)
+		switch {
+		case !star && strings.EqualFold(p, key):
+			return true
+		case star && len(key) >= len(before)+len(after) && strings.HasPrefix(key, before) && strings.HasSuffix(key, after):
+			return true
 		}
-		return len(key) >= len(before)+len(after) && strings.HasPrefix(key, before) && strings.HasSuffix(key, after)
-	})
+	}
+	return false
 }
 
 // Compare finds settings that became weaker.
