@@ -21,7 +21,7 @@ func announced(title string, files []File, found []Finding) (holds []Finding) {
 		s = title
 		says, ok = read(s)
 	}
-	if !ok || slices.ContainsFunc(found, func(f Finding) bool { return f.Tier == Hold && f.Kind == says.kind }) {
+	if !ok || feature.MatchString(title) || slices.ContainsFunc(found, func(f Finding) bool { return f.Tier == Hold && f.Kind == says.kind }) {
 		return nil
 	}
 	i := slices.IndexFunc(found, func(f Finding) bool {

@@ -41,7 +41,9 @@ var (
 	checked = regexp.MustCompile(removes + "(?:.* )?[`'\"]?([\\w.-]{3,})[`'\"]? checks?(?:[^\\w/-]|$)")
 	with    = regexp.MustCompile(`(?i)\b(?:and|with) (?:its|their)\b|(?:\+|&|\band) (?:adjust|chang|clean|fix|mov|renam|updat)`)
 	// excused says why nothing is left out. Without the words of a title what it removes is evidence.
-	excused = regexp.MustCompile(`(?i)\b(?:unused|(?:in )?favou?r of|instead|moved|migrated|replaced|obsolete)\b`)
+	excused = regexp.MustCompile(`(?i)\b(?:unused|(?:in )?favou?r of|instead|moved|migrated|redundant|replaced|obsolete)\b`)
+	// feature adds something to the product, which may skip tests of others. See https://www.conventionalcommits.org
+	feature = regexp.MustCompile(`(?i)^feat(?:ure)? ?(?:\([^)]*\))?!?:`)
 	// unsteady matches a word for what is not reliable, as shakes does in a sentence, ruleID a linter's number for a rule, and coded a
 	// name of code.
 	unsteady = regexp.MustCompile(`^` + shakes + `$`)
