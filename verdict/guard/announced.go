@@ -50,7 +50,7 @@ func publishes(files []File, name string) bool {
 		if f.Name() != name || f.Path != "" || path.Ext(name) != ".sh" {
 			return f.Name() == name && ci.Is(f.OldPath) && (retired(files, f) || !gates(f.OldPath, f.Before))
 		}
-		dir, base := path.Split(name)
+		dir, base := path.Split(strings.ToValidUTF8(name, "\uFFFD")) // as patterns read other bytes
 		runs := regexp.MustCompile(regexp.QuoteMeta(base) + "|" + regexp.QuoteMeta(dir) + `[\w.-]*[*$].*\.sh`)
 		return !slices.ContainsFunc(files, func(o File) bool { return o.Path != "" && runs.Match(o.Before) })
 	})

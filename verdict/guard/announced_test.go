@@ -229,6 +229,12 @@ func TestATitleThatAJobIsGoneIsHeld(t *testing.T) {
 			t.Errorf("%s: found %+v, want held %t", run, found, want)
 		}
 	}
+	other := guard.File{OldPath: "scripts/test-\xff.sh", Before: []byte("pytest\n")} // no pattern takes its name as it is
+	tasks := guard.File{Path: "tasks.py", OldPath: "tasks.py", Before: []byte("sh('" + other.OldPath + "')\n"), After: []byte("build()\n")}
+	found := guard.Holds(guard.Examine(guard.Change{Files: []guard.File{other, tasks}, Title: "Remove the test container"}))
+	if len(found) != 1 || found[0].Rule != "announced/off" {
+		t.Errorf("a name in other bytes: %+v", found)
+	}
 }
 
 // The pipelines of a service can be gone because another one runs what they ran. Nothing does if none is left, and a single one of

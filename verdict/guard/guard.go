@@ -125,9 +125,9 @@ func Examine(c Change) []Finding {
 	found = append(found, examinePart("pipelines", ci.Compare, files)...)
 	found = append(found, examinePart("settings", tools.Compare, files)...)
 	found = append(found, examinePart("source code", func(files []File) []Finding { return code.Examine(files, c.Runs) }, files)...)
-	found = append(found, ignored(files, found)...)
+	found = append(found, examinePart("ignored files", func(files []File) []Finding { return ignored(files, found) }, files)...)
 	found = append(found, examinePart("words", func(files []File) []Finding { return sayings(files, found) }, files)...)
-	found = append(found, announced(c.Title, files, found)...)
+	found = append(found, examinePart("the title", func(files []File) []Finding { return announced(c.Title, files, found) }, files)...)
 	for i := range found {
 		found[i].Before, found[i].After = clip(found[i].Before), clip(found[i].After)
 	}

@@ -21,6 +21,7 @@ type omission struct {
 	any    bool   // it may be no check at all, and counts only where something is checked
 }
 
+// removes matches the verb of a title by which something is removed.
 const removes = `(?i)^(?:remov|delet|drop)\w* `
 
 var (
